@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from boundary_brute import best_counts, boundaries, f_beta
+from boundary_options import options_of_grid
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stakes.base.validation import next_fraction
-from stakes.boundary._problem import BoundaryProblem, FitOptions
+from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import (
     NEVER,
     _argbest,
@@ -104,7 +105,7 @@ def agree_with_enumeration(kind, seed, repeats):
     rng = np.random.default_rng(seed)
     for turn in range(repeats):
         positives, totals = random_grid(rng, turn)
-        options = FitOptions.from_grid(positives, totals)
+        options = options_of_grid(positives, totals)
         pairs = boundaries(positives, totals)
         query = random_query(rng, kind, options.total_positives, options.total)
         best = best_counts(pairs, query, options.total_positives)
@@ -135,7 +136,7 @@ def test_reference_answers_are_reached_exactly(reference_dir):
     content = json.loads(path.read_text(encoding="utf-8"))
     checked = 0
     for instance in content["instances"]:
-        options = FitOptions.from_grid(instance["p"], instance["n"])
+        options = options_of_grid(instance["p"], instance["n"])
         for query, expected in zip(instance["queries"], instance["answers"], strict=True):
             assert answer(options, query) == expected, (instance["name"], query)
             checked += 1
@@ -153,7 +154,7 @@ WRITTEN_DOWN = [
 
 @pytest.mark.parametrize(("positives", "totals", "sigma", "best"), WRITTEN_DOWN)
 def test_written_down_optima(positives, totals, sigma, best):
-    options = FitOptions.from_grid(positives, totals)
+    options = options_of_grid(positives, totals)
     solution = solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(*sigma)))
     assert (solution.value, solution.optimal) == (best, True)
 
@@ -164,7 +165,7 @@ def subset_sum(items, target):
     totals = np.zeros((len(items), 2), int)
     positives[:, 0], totals[:, 0] = items, 3 * items
     positives[0, 1] = totals[0, 1] = target
-    return FitOptions.from_grid(positives, totals)
+    return options_of_grid(positives, totals)
 
 
 def test_hard_instance_is_solved_though_its_relaxation_is_never_attained():
@@ -210,7 +211,7 @@ def test_bounds_of_capped_searches_hold_for_the_other_goals(kind):
     rng = np.random.default_rng(8)
     for turn in range(60):
         positives, totals = random_grid(rng, turn)
-        options = FitOptions.from_grid(positives, totals)
+        options = options_of_grid(positives, totals)
         if options.total_positives:
             problem = as_problem(
                 random_query(rng, kind, options.total_positives, options.total), options.total_positives
@@ -228,7 +229,7 @@ def test_mid_size_grids_equal_an_integer_program():
         levels, bins = int(rng.integers(3, 8)), int(rng.integers(10, 40))
         totals = rng.integers(1, 200, (levels, bins))
         positives = rng.binomial(totals, np.sort(rng.random((levels, bins)) ** 2, axis=1))
-        options = FitOptions.from_grid(positives, totals)
+        options = options_of_grid(positives, totals)
         a, b = [(7, 10), (9, 10)][turn % 2]
         one_each = np.zeros((levels, len(options.positives)))
         for k, rows in enumerate(options.slices()):
@@ -251,7 +252,7 @@ def test_python_integers_take_over_where_int64_would_overflow():
     grid = ([[0, 9], [890, 0], [0, 31]], [[1, 9], [1000, 0], [0, 35]])
     problem = BoundaryProblem("recall", min_precision=Fraction(9, 10))
     scale = 10**12
-    small, large = FitOptions.from_grid(*grid), FitOptions.from_grid(*(np.array(part) * scale for part in grid))
+    small, large = options_of_grid(*grid), options_of_grid(*(np.array(part) * scale for part in grid))
     assert solve_exact(large, problem).value == scale * solve_exact(small, problem).value
     fine = BoundaryProblem("f_beta", beta2=Fraction(10**9 + 1, 10**9))
     assert float(solve_exact(large, fine).value) == pytest.approx(float(solve_exact(small, fine).value), abs=1e-12)
@@ -260,7 +261,7 @@ def test_python_integers_take_over_where_int64_would_overflow():
 def test_precision_of_billions_of_rows_is_compared_without_overflow():
     # 5 hits in 4e9 rows against a bound next to 1: the difference of products leaves 64 bits with the wrong sign
     rows = 4 * 10**9
-    options = FitOptions.from_grid([[5]], [[rows]])
+    options = options_of_grid([[5]], [[rows]])
     problem = BoundaryProblem("f_beta", beta2=Fraction(1), min_precision=Fraction(rows - 2, rows - 1))
     assert solve_exact(options, problem).value == 0
     assert solve_exact(options, BoundaryProblem("f_beta", beta2=Fraction(1), min_precision=Fraction(5, rows))).value > 0
@@ -279,7 +280,7 @@ def test_pairs_worth_at_least_so_much_pass_and_those_worth_clearly_less_do_not(s
 
 def test_precision_bound_is_read_as_it_is_written_not_as_a_binary_number():
     # every bin exactly at the bound: sums of p - 0.9 n in floating point would turn most choices down
-    options = FitOptions.from_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)
+    options = options_of_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)
     assert solve_exact(options, BoundaryProblem("recall", min_precision=Fraction("0.9"))).value == 135
     assert solve_exact(options, BoundaryProblem("recall", min_precision=Fraction(0.9) + Fraction(1, 10**15))).value == 0
 
@@ -295,7 +296,7 @@ def test_next_fraction_leaves_no_ratio_of_counts_in_between(value, largest):
 def test_frontier_holds_the_fewest_rows_for_every_count_of_positives(seed):
     rng = np.random.default_rng(seed)
     positives, totals = random_grid(rng, seed % 3)
-    options = FitOptions.from_grid(positives, totals)
+    options = options_of_grid(positives, totals)
     node = frontier_of(options)
     fewest = {}
     for t, n in boundaries(positives, totals):
@@ -383,7 +384,7 @@ def test_goals_under_two_bounds_equal_enumeration(goal):
         positives = np.minimum(positives, totals)
         if not positives.any():
             continue
-        options = FitOptions.from_grid(positives, totals)
+        options = options_of_grid(positives, totals)
         least, most = int(rng.integers(1, positives.sum() + 1)), 1 + turn % 8
         problem = BoundaryProblem(
             goal,
@@ -413,7 +414,7 @@ def test_lists_of_the_core_end_where_their_product_would_be_too_long():
 
 
 def test_nothing_selected_has_no_precision_to_be_the_best():
-    options = FitOptions.from_grid([[0, 1]], [[5, 9]])
+    options = options_of_grid([[0, 1]], [[5, 9]])
     problem = BoundaryProblem("precision", min_precision=Fraction(1, 2), capacity=12)
     assert solve_exact(options, problem) is None
     assert goal_value(problem, 0, 0, 1) == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from boundary_brute import best_counts, boundaries
+from boundary_options import options_of_grid
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,8 +34,8 @@ def test_reference_values_of_greedy_isotonic_and_the_common_threshold(reference_
     path = Path(reference_dir) / "reference" / "boundary_reference.json"
     checked = 0
     for instance in json.loads(path.read_text(encoding="utf-8"))["instances"]:
-        options = FitOptions.from_grid(instance["p"], instance["n"])
-        pooled = FitOptions.from_grid(*(np.sum(instance[name], axis=0)[None, :] for name in "pn"))
+        options = options_of_grid(instance["p"], instance["n"])
+        pooled = options_of_grid(*(np.sum(instance[name], axis=0)[None, :] for name in "pn"))
         for key, values in instance["heuristics"].items():
             sigma = Fraction(key)
             assert options.counts(greedy(options, sigma))[0] == values["gmt_TP"], instance["name"]
@@ -48,19 +49,19 @@ def test_reference_values_of_greedy_isotonic_and_the_common_threshold(reference_
 @pytest.mark.parametrize(("solver", "positives"), [("isotonic", 9), ("isotonic_completed", 40)])
 def test_isotonic_blocks_stop_before_a_block_that_would_fit(solver, positives):
     # boundary.md, section 4: instance mist_trap, 9 against 40
-    assert found_positives(solver, FitOptions.from_grid(*TRAP), (9, 10)) == positives
+    assert found_positives(solver, options_of_grid(*TRAP), (9, 10)) == positives
 
 
 def test_greedy_levels_cannot_share_slack():
     # instance gmt_trap: 110 against 180
-    options = FitOptions.from_grid([[70, 10], [0, 100]], [[100, 10], [1, 100]])
+    options = options_of_grid([[70, 10], [0, 100]], [[100, 10], [1, 100]])
     assert found_positives("greedy", options, (8, 10)) == 110
     assert found_positives("variable_weight_dp", options, (8, 10)) == 180
 
 
 def test_counting_bins_misleads_where_they_are_unequal():
     # instance ew_trap: 0 against 9
-    options = FitOptions.from_grid([[0, 10], [0, 9]], [[20, 20], [9, 9]])
+    options = options_of_grid([[0, 10], [0, 9]], [[20, 20], [9, 9]])
     assert found_positives("equal_weight_dp", options, (8, 10)) == 0
     assert found_positives("variable_weight_dp", options, (8, 10)) == 9
 
@@ -68,7 +69,7 @@ def test_counting_bins_misleads_where_they_are_unequal():
 @given(st.integers(0, 10**9), st.sampled_from([(1, 2), (7, 10), (9, 10), (1, 1), (1, 3)]))
 def test_no_solver_breaks_the_bound_or_beats_the_optimum(seed, sigma):
     positives, totals = grid(seed)
-    options = FitOptions.from_grid(positives, totals)
+    options = options_of_grid(positives, totals)
     best = best_counts(boundaries(positives, totals), {"type": "max_recall", "sigma": sigma}, None)[0]
     found = {}
     for name, solver in HEURISTICS.items():
@@ -85,7 +86,7 @@ def test_counting_bins_is_optimal_where_all_bins_are_equal(seed, sigma):
     rng = np.random.default_rng(seed)
     totals = np.full((int(rng.integers(1, 4)), int(rng.integers(1, 7))), int(rng.integers(1, 40)))
     positives = rng.binomial(totals, rng.random(totals.shape))
-    options = FitOptions.from_grid(positives, totals)
+    options = options_of_grid(positives, totals)
     best = best_counts(boundaries(positives, totals), {"type": "max_recall", "sigma": sigma}, None)[0]
     assert found_positives("equal_weight_dp", options, sigma) == best
 

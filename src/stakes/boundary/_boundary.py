@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -223,28 +223,7 @@ def _refuse(content: JsonReader, name: str, bad: NDArray[np.bool_], rule: str, v
 # Boundaries as JSON: a fixed schema, checked on reading since the file may come from an untrusted source.
 
 FORMAT = "stakes-boundary-2"
-
-
-def to_text(
-    facts: dict[str, Any],
-    levels: dict[str, NDArray[Any]],
-    problem: BoundaryProblem,
-    rule: Rule,
-    *,
-    cells: BinCounts,
-    certificate: Certificate | None,
-) -> str:
-    """Write everything except the fitted rows as JSON."""
-    content = {
-        "format": FORMAT,
-        **facts,
-        "problem": {field.name: _written(getattr(problem, field.name)) for field in fields(problem)},
-        "rule": rule.to_dict(),
-        "levels": {name: values.tolist() for name, values in levels.items()},
-        "cells": {field.name: getattr(cells, field.name).tolist() for field in fields(cells)},
-        "certificate": None if certificate is None else certificate.to_dict(),
-    }
-    return json.dumps(json_ready(content), indent=1)
+_FACTS = ("goal", "solver", "value", "upper_bound", "threshold", "tuned_precision")
 
 
 def from_text(text: str) -> dict[str, Any]:
@@ -713,11 +692,16 @@ class Boundary(Tabular):
         >>> Boundary.from_json(boundary.to_json()).predict([0.7, 0.5], [0.5, 1.0]).tolist()
         [1, 0]
         """
-        levels = {name: getattr(self, name) for name in ("cuts", *COUNTS)}
-        facts = {name: getattr(self, name) for name in ("goal", "solver", "value", "upper_bound", "threshold")}
-        facts["tuned_precision"] = self.tuned_precision
-        more: Any = {"cells": self._counts, "certificate": self.certificate}
-        return delivered(to_text(facts, levels, self._problem, self._rule, **more), path)
+        content = {
+            "format": FORMAT,
+            **{name: getattr(self, name) for name in _FACTS},
+            "problem": {name: _written(value) for name, value in vars(self._problem).items()},
+            "rule": self._rule.to_dict(),
+            "levels": {name: getattr(self, name).tolist() for name in ("cuts", *COUNTS)},
+            "cells": {name: values.tolist() for name, values in vars(self._counts).items()},
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+        }
+        return delivered(json.dumps(json_ready(content), indent=1), path)
 
     @classmethod
     def from_json(cls, text: str) -> Boundary:
@@ -748,26 +732,17 @@ class Boundary(Tabular):
         return cls(**from_text(text))
 
     def _records(self) -> list[dict[str, Any]]:
-        low, high = np.r_[-np.inf, self.cuts], np.r_[self.cuts, np.inf]
-        thresholds = self.thresholds
-        records = []
-        for k in range(len(self.rows)):
-            tp, n = int(self.true_positives[k]), int(self.selected[k])
-            ups, total = int(self.positives[k]), int(self.rows[k])
-            records.append(
-                {
-                    "uncertainty_above": float(low[k]),
-                    "uncertainty_up_to": float(high[k]),
-                    "threshold": None if thresholds is None else float(thresholds[k]),
-                    "rows": total,
-                    "positives": ups,
-                    "selected": n,
-                    "true_positives": tp,
-                    "precision": tp / n if n else math.nan,
-                    "recall": tp / ups if ups else math.nan,
-                }
-            )
-        return records
+        with np.errstate(divide="ignore", invalid="ignore"):
+            columns = {
+                "uncertainty_above": np.r_[-np.inf, self.cuts],
+                "uncertainty_up_to": np.r_[self.cuts, np.inf],
+                "threshold": np.full(len(self.rows), None) if self.thresholds is None else self.thresholds,
+                **{name: getattr(self, name) for name in COUNTS},
+                "precision": self.true_positives / self.selected,
+                "recall": self.true_positives / self.positives,
+            }
+        lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, line, strict=True)) for line in lines]
 
     def tables(self) -> dict[str, ResultTable]:
         """Return the table that the terminal and notebooks show, as raw numbers.

@@ -144,14 +144,12 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
             self._fit_inner(X, labels, None)
         names = ("goal", "min_recall", "capacity", "f_beta", "costs", "solver", "levels", "score_bins", "binning")
         options = {name: getattr(self, name) for name in (*names, "tune", "confidence_level", "random_state")}
+        unbounded = self.goal == "recall" and self.min_precision is None and self.capacity is None
+        least = "1/2" if unbounded else self.min_precision
         self.boundary_: Boundary = fit_boundary(
-            labels == self.pos_label_, score, uncertainty, min_precision=self._min_precision(), **options
+            labels == self.pos_label_, score, uncertainty, min_precision=least, **options
         )
         return self
-
-    def _min_precision(self) -> Any:
-        unbounded = self.goal == "recall" and self.min_precision is None and self.capacity is None
-        return "1/2" if unbounded else self.min_precision
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Label rows by the boundary.

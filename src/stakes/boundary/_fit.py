@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes.base.validation import as_fraction, check_choice, check_level, generator, in_percent
-from stakes.boundary._boundary import Boundary
+from stakes.boundary import _problem
+from stakes.boundary._boundary import COUNTS, Boundary
 from stakes.boundary._certificate import certify
 from stakes.boundary._out_of_fold import FOLDS, SOLVERS, Settings, check_solver, choose_settings, split_rows
-from stakes.boundary._problem import (
-    check_binning,
-    check_levels,
-    check_problem,
-    check_rows,
-    count_cells,
-    level_cuts,
-    level_of,
-    rows_to_options,
-)
 from stakes.boundary._rules import LevelRule
 from stakes.boundary._solvers import NEVER, frontier_of, goal_value, scaled_value, trace
 from stakes.outputs.result_table import Tabular
@@ -83,16 +74,13 @@ def describe_region(
         value=math.nan if shown is None else shown,
         upper_bound=None if limit is None or math.isnan(limit) else limit,
         cuts=cuts,
-        rows=counts[0],
-        positives=counts[1],
-        selected=counts[2],
-        true_positives=counts[3],
+        **dict(zip(COUNTS, counts, strict=True)),
         threshold=float(single.thresholds[0]),
         tuned_precision=None if tuned is None else float(tuned),
         certificate=certificate,
         _rule=rule,
         _problem=problem,
-        _counts=count_cells(rows, cuts),
+        _counts=_problem.count_cells(rows, cuts),
         _data=rows if data is None else data,
         _settings=settings,
     )
@@ -102,7 +90,7 @@ def _by_level(rows: BoundaryRows, cuts: Floats, mask: NDArray[np.bool_] | None) 
     """Sum the weight of the rows of a mask by level."""
     some = rows if mask is None else rows.take(mask)
     weight = None if some.weight is None else some.weight.astype(np.float64)  # exact below 2^53
-    level = level_of(cuts, some.uncertainty)
+    level = _problem.level_of(cuts, some.uncertainty)
     return np.bincount(level, weights=weight, minlength=len(cuts) + 1).astype(np.int64)
 
 
@@ -223,21 +211,20 @@ def fit_boundary(
     >>> bool(boundary.recall > one.recall)
     True
     """
-    problem = check_problem(
-        goal,
-        min_precision=min_precision,
-        min_recall=min_recall,
-        capacity=capacity,
-        f_beta=f_beta,
-        costs=costs,
+    problem = _problem.check_problem(
+        goal, min_precision=min_precision, min_recall=min_recall, capacity=capacity, f_beta=f_beta, costs=costs
     )
     by_cv = isinstance(levels, str)
     settings = _read_settings(problem, solver, levels=levels, binning=binning, score_bins=score_bins, tune=tune)
     _check_tuning(tune, confidence_level, problem, solver, sample_weight)
-    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    rows = _problem.check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
     rng = generator(random_state)
     if confidence_level is not None:
-        return _certified(rows, settings, float(confidence_level), rng)
+        promise = float(problem.min_precision or 0), float(confidence_level)
+        rule, certificate, tested = certify(rows, *promise, rng)
+        cuts = _problem.level_cuts(rows, settings.levels, settings.binning)
+        single = _single(rows, settings, None)
+        return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
     if tune is not None:
         return _fit_tuned(rows, settings, rng, choose_levels=by_cv)
     return _plain(rows, settings)
@@ -249,13 +236,13 @@ def _read_settings(
     """Validate the settings of a fit; levels to be chosen by cross-validation start at the smallest number."""
     check_choice(solver, "solver", (*SOLVERS, "cv"))
     check_solver(solver, problem)
-    check_binning(binning, score_bins)
+    _problem.check_binning(binning, score_bins)
     by_cv = isinstance(levels, str)
     if by_cv and (levels != "cv" or tune is None):
         raise ValueError(f'levels must be a number, cuts, or "cv" with tune="cv", got {levels!r} with tune={tune!r}.')
     if solver == "cv" and tune is None:
         raise ValueError('solver="cv" goes with tune="cv", got tune=None.')
-    clean = _LEVEL_CHOICES[0] if by_cv else check_levels(levels)
+    clean = _LEVEL_CHOICES[0] if by_cv else _problem.check_levels(levels)
     return Settings(problem, solver, clean, binning, score_bins)
 
 
@@ -293,13 +280,6 @@ def _fit_tuned(rows: BoundaryRows, settings: Settings, rng: Generator, *, choose
     rule, limit = (nothing, None) if found is None else found
     single = _single(rows, settings, tuned.target)
     return describe_region(rows, settings, prepared.cuts, rule, single, bound=limit, tuned=tuned.target)
-
-
-def _certified(rows: BoundaryRows, settings: Settings, confidence_level: float, rng: Generator) -> Boundary:
-    rule, certificate, tested = certify(rows, float(settings.problem.min_precision or 0), confidence_level, rng)
-    cuts = level_cuts(rows, settings.levels, settings.binning)
-    single = _single(rows, settings, None)
-    return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
 
 
 def _check_tuning(tune: Any, confidence_level: Any, problem: BoundaryProblem, solver: str, sample_weight: Any) -> None:
@@ -394,7 +374,7 @@ class PrecisionRecallFrontier(Tabular):
         >>> precision_recall_frontier([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [1, 1, 1, 1]).max_recall(0.6)
         1.0
         """
-        return self._recall_at(self._best(min_precision))
+        return self._best(min_precision) / self.total_positives if self.total_positives else math.nan
 
     def predict(
         self,
@@ -446,13 +426,10 @@ class PrecisionRecallFrontier(Tabular):
                 return int(tp)
         return 0
 
-    def _recall_at(self, tp: int) -> float:
-        return tp / self.total_positives if self.total_positives else math.nan
-
     def _records(self) -> list[dict[str, Any]]:
-        columns = [self.true_positives, self.false_positives, self.precision, self.recall]
         names = ("true_positives", "false_positives", "precision", "recall")
-        return [dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True)]
+        columns = [getattr(self, name).tolist() for name in names]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def __repr__(self) -> str:
         return (
@@ -505,11 +482,11 @@ def precision_recall_frontier(
     >>> precision_recall_frontier(y, score, [1, 1, 1, 1, 2, 2, 2, 2], levels=2).recall.tolist()
     [0.5, 0.75, 1.0]
     """
-    check_binning(binning, score_bins)
-    cuts = check_levels(levels)
-    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
-    cuts = level_cuts(rows, cuts, binning)
-    options = rows_to_options(rows, cuts, binning, score_bins)
+    _problem.check_binning(binning, score_bins)
+    cuts = _problem.check_levels(levels)
+    rows = _problem.check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    cuts = _problem.level_cuts(rows, cuts, binning)
+    options = _problem.rows_to_options(rows, cuts, binning, score_bins)
     node = frontier_of(options)
     later = np.minimum.accumulate(node.fewest[::-1])[::-1]
     kept = np.flatnonzero((node.fewest < NEVER) & np.append(node.fewest[:-1] < later[1:], True))

@@ -272,9 +272,8 @@ class PrecisionMonitor(Tabular):
         if self.alarm_row is not None and not quiet[-1] < self.alarm_row <= first:
             raise entries.broken("alarm_row", f"from {quiet[-1] + 1} to {first}, as history says, got {self.alarm_row}")
         last = self._history[-1] if self._history else {"rows": 0, "true_positives": 0, "e_value": 1.0, "alarm": False}
-        mine = {"rows": rows, "true_positives": ups, "e_value": self.e_value, "alarm": self.alarm}
-        for name, value in mine.items():
-            if last[name] != value:
+        for name, value in self._state().items():
+            if name != "precision" and last[name] != value:
                 raise entries.broken("history", f"such that its last {name} is that of the state, {value}")
 
     def _capital_limits(self) -> tuple[Floats, Floats]:
@@ -336,16 +335,13 @@ class PrecisionMonitor(Tabular):
         self.true_positives += int(np.count_nonzero(positive))
         self.e_value = float(evidence[-1])
         self.max_e_value = max(self.max_e_value, float(evidence.max()))
-        self._history.append(
-            {
-                "rows": self.n_rows,
-                "true_positives": self.true_positives,
-                "precision": self.true_positives / self.n_rows,
-                "e_value": self.e_value,
-                "alarm": self.alarm,
-            }
-        )
+        self._history.append(self._state())
         return self
+
+    def _state(self) -> dict[str, Any]:
+        counts = {"rows": self.n_rows, "true_positives": self.true_positives}
+        precision = self.true_positives / self.n_rows if self.n_rows else math.nan
+        return {**counts, "precision": precision, "e_value": self.e_value, "alarm": self.alarm}
 
     def _advance(self, y: np.ndarray) -> Floats:
         """Compute the evidence after each of these labels.

@@ -13,7 +13,7 @@ import numpy as np
 from stakes.base.validation import as_fraction, check_level, check_whole, generator, next_fraction
 from stakes.boundary._problem import level_cuts, level_of, rows_to_options
 from stakes.boundary._rules import LevelRule, RankedRule, Ranker, ShiftedRule
-from stakes.boundary._solvers import HEURISTICS, Level, rate_around, relaxed, solve_exact, undominated
+from stakes.boundary._solvers import HEURISTICS, goal_formula, rate_around, relaxed, solve_exact, undominated_levels
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
@@ -88,18 +88,14 @@ class Prepared:
 
     def solve(self, precision: Fraction | None = None) -> tuple[Rule, Fraction | None] | None:
         """Return rule and bound on the goal's value (None: not proved), for a target precision if one is passed."""
-        found = self._search(precision)
+        found = self.search(precision)
         if found is None:
             return None
         chosen, bound = found
         return self.rule(self.options.cuts[self.options.starts[:-1] + chosen]), bound
 
-    def choose(self, precision: Fraction | None = None) -> Ints | None:
-        """Return the chosen option of each level."""
-        found = self._search(precision)
-        return None if found is None else found[0]
-
-    def _search(self, precision: Fraction | None) -> tuple[Ints, Fraction | None] | None:
+    def search(self, precision: Fraction | None = None) -> tuple[Ints, Fraction | None] | None:
+        """Return the chosen option of each level and the bound."""
         problem = self.settings.problem
         if precision is not None:
             problem = replace(problem, min_precision=precision)
@@ -238,9 +234,9 @@ def decide_out_of_fold(
     if bound is not None and choices[0].problem.goal == "recall":
         return _meet_bound(held, bound)
     margins = [
-        rate_around(one.options, one.options.counts(found)[1])
+        rate_around(one.options, one.options.counts(found[0])[1])
         for one in held.prepared
-        if (found := one.choose()) is not None
+        if (found := one.search()) is not None
     ]
     return Decided(held.selected().astype(np.float64), float(np.mean(margins)) if margins else 0.0)
 
@@ -266,15 +262,10 @@ def _meet_bound(held: OutOfFold, bound: Fraction) -> Decided:
         other = int(worse[-1])
         part = spare[best] / (spare[best] - spare[other])
         share = (1.0 - part) * share + part * masks[other]
-    return Decided(share, _slope_near(tp, n, float(share.sum())))
-
-
-def _slope_near(tp: NDArray[np.intp], n: NDArray[np.intp], selected: float) -> float:
-    """Slope of true positives per selected row over the target precisions, between 2/3 and 3/2 of the rows."""
-    fewer, more = (int(np.argmin(np.abs(n - factor * selected))) for factor in (2.0 / 3.0, 1.5))
-    if n[fewer] >= n[more]:
-        return 0.0
-    return float(np.clip((tp[more] - tp[fewer]) / (n[more] - n[fewer]), 0.0, 1.0))
+    # slope of true positives per selected row over the target precisions, between 2/3 and 3/2 of the rows
+    fewer, more = (int(np.argmin(np.abs(n - factor * share.sum()))) for factor in (2.0 / 3.0, 1.5))
+    rises = n[fewer] < n[more]
+    return Decided(share, float(np.clip((tp[more] - tp[fewer]) / (n[more] - n[fewer]), 0.0, 1.0)) if rises else 0.0)
 
 
 # The gain from uncertainty over a single threshold, out of fold.
@@ -401,12 +392,9 @@ def _value(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
     tp, n, ups, total = counts.tolist()
     if problem.goal == "recall":
         return (tp + _spare_positives(problem, rate, tp, n, total)) / max(ups, 1e-300)
-    if problem.goal == "f_beta":
-        beta2 = float(problem.beta2)
-        return (1.0 + beta2) * tp / max(n + beta2 * ups, 1e-300)
-    if problem.goal == "cost":
-        c = float(problem.cost)
-        return -(c * (n - tp) + (1.0 - c) * (ups - tp)) / total
+    if problem.goal in {"f_beta", "cost"}:
+        value = float(goal_formula(problem.goal, tp, n, ups, float(problem.beta2), float(problem.cost)))
+        return value / total if problem.goal == "cost" else value
     least = float(problem.min_recall or 0) * ups
     fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that can be dropped at the margin
     if problem.goal == "precision":
@@ -509,12 +497,7 @@ def marginal_rate(options: FitOptions, precision: Fraction) -> float:
     """Rate of positives at which a row's contribution to the Lagrangian is zero."""
     bound = next_fraction(precision, max(options.total, 1))
     slack = options.slack(bound)
-    levels, capacity = [], 0
-    for rows in options.slices():
-        kept = undominated(options.positives[rows], slack[rows])
-        value, rest = options.positives[rows][kept], slack[rows][kept]
-        levels.append(Level(kept, value, rest[0] - rest))
-        capacity += int(rest[0])
+    levels, capacity = undominated_levels(options.starts, options.positives, slack)
     if sum(int(level.cost[-1]) for level in levels) <= capacity:
         return options.total_positives / max(options.total, 1)
     _, rise, cost = relaxed(levels, capacity)

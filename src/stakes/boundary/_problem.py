@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.base.validation import (
-    SQUARED_WELL,
-    as_fraction,
-    check_capacity,
-    check_choice,
-    check_same_order,
-    check_sample,
-    check_scores,
-    check_weights,
-    check_whole,
-    in_percent,
-    pick_positive_column,
-    to_array,
-    to_floats,
-)
+from stakes.base import validation
 from stakes.costs import as_costs
 
 if TYPE_CHECKING:
@@ -106,37 +92,39 @@ def check_problem(
     costs: CostsLike | None = None,
 ) -> BoundaryProblem:
     """Validate goal and constraints."""
-    check_choice(goal, "goal", GOALS)
+    validation.check_choice(goal, "goal", GOALS)
     if (f_beta is not None) != (goal == "f_beta"):
         raise ValueError(f'f_beta= and goal="f_beta" go together, got goal={goal!r} and f_beta={f_beta!r}.')
     if (costs is not None) != (goal == "cost"):
         raise ValueError(f'costs= and goal="cost" go together, got goal={goal!r} and costs={costs!r}.')
     precision, recall = _share(min_precision, "min_precision"), _share(min_recall, "min_recall")
-    most = None if capacity is None else check_capacity(capacity)
+    most = None if capacity is None else validation.check_capacity(capacity)
     if goal == "recall" and precision is None and most is None:
         raise ValueError('goal="recall" needs min_precision= or capacity=: without, selecting every row is best.')
     if goal in {"precision", "false_positives"} and recall is None:
         raise ValueError(f"goal={goal!r} needs min_recall=: without, selecting next to nothing is best.")
     beta2 = Fraction(1) if f_beta is None else _positive(f_beta) ** 2
-    cost = Fraction(1, 2) if costs is None else as_fraction(as_costs(costs).mean(), "costs")
+    cost = Fraction(1, 2) if costs is None else validation.as_fraction(as_costs(costs).mean(), "costs")
     return BoundaryProblem(goal, precision, recall, most, beta2, cost)
 
 
 def _share(value: Any, name: str) -> Fraction | None:
     if value is None:
         return None
-    share = as_fraction(value, name)
+    share = validation.as_fraction(value, name)
     if not 0 < share <= 1:
-        raise ValueError(f"{name} must lie in (0, 1], got {value}{in_percent(share)}.")
+        raise ValueError(f"{name} must lie in (0, 1], got {value}{validation.in_percent(share)}.")
     return share
 
 
 def _positive(value: Any) -> Fraction:
-    number = as_fraction(value, "f_beta")
+    number = validation.as_fraction(value, "f_beta")
     if number <= 0:
         raise ValueError(f"f_beta must be > 0, got {value}.")
-    if number > SQUARED_WELL[1]:
-        raise ValueError(f"f_beta must be at most {SQUARED_WELL[1]:g}, got {value}: so large a beta asks for recall.")
+    if number > validation.SQUARED_WELL[1]:
+        raise ValueError(
+            f"f_beta must be at most {validation.SQUARED_WELL[1]:g}, got {value}: so large a beta asks for recall."
+        )
     return number
 
 
@@ -172,16 +160,6 @@ class FitOptions:
         positives, selected, cuts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return cls(starts.astype(np.int64), positives.astype(np.int64), selected.astype(np.int64), cuts)
 
-    @classmethod
-    def from_grid(cls, positives: ArrayLike, totals: ArrayLike) -> FitOptions:
-        """Build options from counts by level and score bin, in ascending score order; skip empty bins."""
-        levels, by_bins = [], []
-        for p, n in zip(np.asarray(positives, np.int64), np.asarray(totals, np.int64), strict=True):
-            some = np.flatnonzero(n[::-1])
-            levels.append((np.cumsum(p[::-1])[some], np.cumsum(n[::-1])[some], some + 1.0))
-            by_bins.append(np.cumsum(np.r_[0, n[::-1] > 0]))
-        return replace(cls.from_levels(levels, 0.0), by_bins=tuple(by_bins))
-
     @property
     def n_levels(self) -> int:
         return len(self.starts) - 1
@@ -209,9 +187,14 @@ class FitOptions:
 
     def combine(self, gain: int, price: int) -> NDArray[Any]:
         """Return gain * positives - price * selected, in Python integers where int64 could overflow."""
-        if (abs(gain) + abs(price)) * max(self.total, 1) < INT64_SAFE:
-            return gain * self.positives - price * self.selected
-        return gain * self.positives.astype(object) - price * self.selected.astype(object)
+        return combine(self.positives, self.selected, gain, price, self.total)
+
+
+def combine(positives: Ints, selected: Ints, gain: int, price: int, most: int) -> NDArray[Any]:
+    """Return gain * positives - price * selected of counts up to ``most``, in Python integers beyond int64."""
+    if (abs(gain) + abs(price)) * max(most, 1) >= INT64_SAFE:
+        positives, selected = positives.astype(object), selected.astype(object)
+    return gain * positives - price * selected
 
 
 # Rows with a score and an uncertainty: clean arrays, uncertainty levels, score bins, and the options they make.
@@ -254,17 +237,17 @@ def check_rows(
     pos_label: object = None,
 ) -> BoundaryRows:
     """Validate labels, scores, uncertainties and integer weights; drop rows of weight zero."""
-    check_same_order(y_true=y_true, y_score=y_score, uncertainty=uncertainty, sample_weight=sample_weight)
-    sample = check_sample(
+    validation.check_same_order(y_true=y_true, y_score=y_score, uncertainty=uncertainty, sample_weight=sample_weight)
+    sample = validation.check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )
-    level = to_array(uncertainty, "uncertainty")
-    length = len(to_array(y_true, "y_true"))
+    level = validation.to_array(uncertainty, "uncertainty")
+    length = len(validation.to_array(y_true, "y_true"))
     if level.shape != (length,):
         raise ValueError(f"uncertainty must have one value per row, got shape {level.shape} for {length} rows.")
-    weight = check_weights(sample_weight, length)
+    weight = validation.check_weights(sample_weight, length)
     if weight is None:
-        return BoundaryRows(sample.y, sample.score, check_scores(level, "uncertainty", probability=False))
+        return BoundaryRows(sample.y, sample.score, validation.check_scores(level, "uncertainty", probability=False))
     odd = weight != np.round(weight)
     if np.any(odd):
         first = int(np.argmax(odd))
@@ -276,19 +259,19 @@ def check_rows(
         raise ValueError(f"sample_weight must add up to at most 2^53 rows, counted exactly, got {total:g}.")
     present = weight > 0.0
     level = np.where(present, level, level[np.argmax(present)])
-    clean = check_scores(level, "uncertainty", probability=False)[present]
+    clean = validation.check_scores(level, "uncertainty", probability=False)[present]
     counts = weight[present].astype(np.int64)
     return BoundaryRows(sample.y, sample.score, clean, None if np.all(counts == 1) else counts)
 
 
 def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Floats]:
     """Read scores (the second of two columns) and uncertainties as floats; check the order of rows only."""
-    check_same_order(score=score, uncertainty=uncertainty)
-    columns = to_array(score, "score")
+    validation.check_same_order(score=score, uncertainty=uncertainty)
+    columns = validation.to_array(score, "score")
     if columns.ndim == 2 and columns.shape[1] == 2:
-        columns = pick_positive_column(columns, columns, None, "score")
-    level = to_array(uncertainty, "uncertainty")
-    return {"score": to_floats(columns, "score"), "uncertainty": to_floats(level, "uncertainty")}
+        columns = validation.pick_positive_column(columns, columns, None, "score")
+    level = validation.to_array(uncertainty, "uncertainty")
+    return {"score": validation.to_floats(columns, "score"), "uncertainty": validation.to_floats(level, "uncertainty")}
 
 
 def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
@@ -300,8 +283,8 @@ def finite_covariates(score: Floats, uncertainty: Floats) -> tuple[Floats, Float
     """Validate the rows to decide about."""
     if score.ndim == uncertainty.ndim == 1 and len(score) != len(uncertainty):
         raise ValueError(f"score and uncertainty must have the same length, got {len(score)} and {len(uncertainty)}.")
-    clean = check_scores(score, "score", probability=False)
-    return clean, check_scores(uncertainty, "uncertainty", probability=False)
+    clean = validation.check_scores(score, "score", probability=False)
+    return clean, validation.check_scores(uncertainty, "uncertainty", probability=False)
 
 
 def check_levels(levels: Any) -> int | Floats:
@@ -310,10 +293,10 @@ def check_levels(levels: Any) -> int | Floats:
         if not 1 <= levels <= _MAX_LEVELS:
             raise ValueError(f"levels must be a number from 1 to {_MAX_LEVELS} or a list of cuts, got {levels}.")
         return int(levels)
-    given = to_array(levels, "levels")
+    given = validation.to_array(levels, "levels")
     if given.ndim == 0:
         raise ValueError(f"levels must be a whole number or a list of cuts, got {levels!r}.")
-    cuts = check_scores(given, "levels", probability=False)
+    cuts = validation.check_scores(given, "levels", probability=False)
     if np.any(np.diff(cuts) <= 0.0):
         raise ValueError(f"levels must be a number or strictly increasing cuts, got {cuts.tolist()}.")
     return cuts
@@ -321,12 +304,12 @@ def check_levels(levels: Any) -> int | Floats:
 
 def check_binning(binning: str, score_bins: int | None) -> None:
     """Check that score bins are passed with every binning except "unbinned"."""
-    check_choice(binning, "binning", BINNINGS)
+    validation.check_choice(binning, "binning", BINNINGS)
     if score_bins is None:
         return
     if binning == "unbinned":
         raise ValueError(f'score_bins must be None with binning="unbinned", got {score_bins}.')
-    check_whole(score_bins, "score_bins", 1)
+    validation.check_whole(score_bins, "score_bins", 1)
 
 
 def level_cuts(rows: BoundaryRows, levels: int | Floats, binning: str) -> Floats:

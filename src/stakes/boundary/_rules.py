@@ -11,17 +11,7 @@ import numpy as np
 
 from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching
 from stakes.base.numerics import fit_logistic, sigmoid
-from stakes.boundary._problem import (
-    check_binning,
-    check_covariates,
-    check_levels,
-    check_rows,
-    finite_covariates,
-    level_cuts,
-    level_of,
-    read_covariates,
-    sorted_levels,
-)
+from stakes.boundary import _problem
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 
@@ -96,14 +86,7 @@ class Ranker:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "coefficients": self.coefficients.tolist(),
-            "log_odds": self.log_odds,
-            "centre": self.centre,
-            "scale": self.scale,
-            "knots": self.knots.tolist(),
-            "ranks": self.ranks.tolist(),
-        }
+        return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
 
     @classmethod
     def read(cls, described: JsonReader) -> Ranker:
@@ -193,9 +176,9 @@ class UncertaintyCalibration(Tabular):
         >>> uncertainty_calibrate([0, 1], [0.3, 0.6], [1, 1]).predict([0.1, 0.7], [1, 1]).tolist()
         [0.0, 1.0]
         """
-        clean, u = check_covariates(score, uncertainty)
+        clean, u = _problem.check_covariates(score, uncertainty)
         out = np.full(len(clean), math.nan)
-        level = level_of(self.cuts, u)
+        level = _problem.level_of(self.cuts, u)
         for k, (scores, values) in enumerate(zip(self.scores, self.values, strict=True)):
             rows = level == k
             if len(scores):
@@ -301,11 +284,11 @@ def uncertainty_calibrate(
     >>> uncertainty_calibrate([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], [1, 1, 1, 1]).values[0].tolist()
     [0.0, 0.5, 1.0]
     """
-    check_binning(binning, None)
-    clean = check_levels(levels)
-    rows = check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
-    cuts = level_cuts(rows, clean, binning)
-    fits = [_fit_level(level, k) for k, level in enumerate(sorted_levels(rows, cuts))]
+    _problem.check_binning(binning, None)
+    clean = _problem.check_levels(levels)
+    rows = _problem.check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
+    cuts = _problem.level_cuts(rows, clean, binning)
+    fits = [_fit_level(level, k) for k, level in enumerate(_problem.sorted_levels(rows, cuts))]
     return UncertaintyCalibration(cuts, tuple(fit[0] for fit in fits), tuple(fit[1] for fit in fits))
 
 
@@ -415,9 +398,9 @@ class _SelectingRule(ABC):
         """Label rows 1 or 0, or build an expression from expressions."""
         if is_expression(score):
             return self.expression(score, uncertainty, check_missing(missing))
-        columns = read_covariates(score, uncertainty)
+        columns = _problem.read_covariates(score, uncertainty)
         return decide_present(
-            columns, missing, lambda **clean: self.select(*finite_covariates(**clean)).astype(np.int64)
+            columns, missing, lambda **clean: self.select(*_problem.finite_covariates(**clean)).astype(np.int64)
         )
 
 
@@ -431,7 +414,7 @@ class LevelRule(_SelectingRule):
 
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
         """Whether each row is labelled positive."""
-        return np.asarray(score >= self.thresholds[level_of(self.cuts, uncertainty)])
+        return np.asarray(score >= self.thresholds[_problem.level_of(self.cuts, uncertainty)])
 
     def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """The same, 1 or 0, as an expression of expressions."""

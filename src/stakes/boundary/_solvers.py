@@ -6,12 +6,13 @@ import heapq
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.base.validation import next_fraction
-from stakes.boundary._problem import INT64_SAFE
+from stakes.boundary._problem import INT64_SAFE, combine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +135,7 @@ def minorant(fewest: Ints) -> Floats:
         gaps = np.diff(reached).astype(np.float64)
         ends = isotonic_regression(np.diff(heights) / gaps, weights=gaps).blocks
         reached, heights = reached[ends], heights[ends]
-    out: Floats = np.interp(np.arange(len(fewest)), reached, heights)
-    return out
+    return np.interp(np.arange(len(fewest)), reached, heights)
 
 
 def _minimisers(low_one: Floats, low_two: Floats, t: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -277,12 +277,7 @@ def solve_knapsack(starts: Ints, value: Values, slack: Values, *, max_list: int 
     None if there is no such choice. ``bound == value`` proves the choice optimal; it is larger only where a list of the
     core would have grown beyond ``max_list``.
     """
-    levels, capacity = [], 0
-    for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        kept = undominated(value[start:end], slack[start:end])
-        v, s = value[start:end][kept], slack[start:end][kept]
-        levels.append(Level(kept, v, s[0] - s))
-        capacity += int(s[0])
+    levels, capacity = undominated_levels(starts, value, slack)
     if capacity < 0:
         return None
     levels = _widened(levels, capacity)
@@ -290,6 +285,17 @@ def solve_knapsack(starts: Ints, value: Values, slack: Values, *, max_list: int 
     total = sum(int(level.value[place]) for level, place in zip(levels, best, strict=True))
     chosen = np.array([level.index[place] for level, place in zip(levels, best, strict=True)], dtype=np.int64)
     return Packing(chosen, total, bound)
+
+
+def undominated_levels(starts: Ints, value: Values, slack: Values) -> tuple[list[Level], int]:
+    """Undominated options of each level, and the sum of the largest slacks."""
+    levels, capacity = [], 0
+    for start, end in pairwise(starts.tolist()):
+        kept = undominated(value[start:end], slack[start:end])
+        v, s = value[start:end][kept], slack[start:end][kept]
+        levels.append(Level(kept, v, s[0] - s))
+        capacity += int(s[0])
+    return levels, capacity
 
 
 def undominated(value: Values, slack: Values) -> NDArray[np.intp]:
@@ -424,16 +430,19 @@ class Solution:
 
 def goal_value(problem: BoundaryProblem, tp: int, n: int, total_positives: int) -> Fraction:
     """Value of the goal at these counts, larger is better."""
-    if problem.goal == "recall":
-        return Fraction(tp)
-    if problem.goal == "precision":
-        return Fraction(tp, n) if n else Fraction(0)
-    if problem.goal == "false_positives":
-        return Fraction(tp - n)
-    if problem.goal == "f_beta":
-        base = n + problem.beta2 * total_positives
-        return (1 + problem.beta2) * tp / base if base else Fraction(0)
-    return -(problem.cost * (n - tp) + (1 - problem.cost) * (total_positives - tp))
+    return Fraction(goal_formula(problem.goal, Fraction(tp), n, total_positives, problem.beta2, problem.cost))
+
+
+def goal_formula(goal: str, tp: Any, n: Any, total_positives: Any, beta2: Any, cost: Any) -> Any:  # noqa: PLR0917
+    """Value of the goal in numbers of any kind, also in arrays of them; zero where a ratio is 0/0."""
+    if goal == "recall":
+        return tp
+    if goal == "false_positives":
+        return tp - n
+    if goal == "cost":
+        return -(cost * (n - tp) + (1 - cost) * (total_positives - tp))
+    above, below = (tp, n) if goal == "precision" else ((1 + beta2) * tp, n + beta2 * total_positives)
+    return above / (below + (below == 0))
 
 
 def scaled_value(problem: BoundaryProblem, value: Fraction | None, positives: int, total: int) -> float | None:
@@ -597,24 +606,11 @@ def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
 
 def _argbest(problem: BoundaryProblem, tp: Ints, n: Ints, total_positives: int) -> int:
     """Index of the best counts, the last of ties: candidates by floating point, compared exactly by fractions."""
-    approximate = _values(problem, tp.astype(np.float64), n.astype(np.float64), total_positives)
+    counts = tp.astype(np.float64), n.astype(np.float64)
+    approximate = goal_formula(problem.goal, *counts, total_positives, float(problem.beta2), float(problem.cost))
     near = np.flatnonzero(approximate >= approximate.max() - 1e-9 * max(1.0, float(np.abs(approximate).max())))
     exact = [(goal_value(problem, int(tp[i]), int(n[i]), total_positives), int(i)) for i in near]
     return max(exact)[1]
-
-
-def _values(problem: BoundaryProblem, tp: np.ndarray, n: np.ndarray, total_positives: int) -> np.ndarray:
-    if problem.goal == "recall":
-        return tp
-    if problem.goal == "precision":
-        return tp / n
-    if problem.goal == "false_positives":
-        return tp - n
-    if problem.goal == "f_beta":
-        beta2 = float(problem.beta2)
-        return (1.0 + beta2) * tp / np.maximum(n + beta2 * total_positives, 1e-300)
-    c = float(problem.cost)
-    return -(c * (n - tp) + (1.0 - c) * (total_positives - tp))
 
 
 # Simpler solvers of the literature, for comparison: all maximise recall under a precision bound.
@@ -644,14 +640,11 @@ def isotonic_completed(options: FitOptions, precision: Fraction) -> Ints:
     """As ``isotonic``, tested after every block, and what slack is left is spent level by level."""
     chosen = _by_blocks(options, precision, together=False)
     slack = options.slack(next_fraction(precision, max(options.total, 1)))
-    levels, places, capacity = [], [], 0
-    for rows, depth in zip(options.slices(), chosen.tolist(), strict=True):
-        value, rest = options.positives[rows], slack[rows]
-        kept = undominated(value, rest)
-        levels.append(Level(kept, value[kept], rest[kept[0]] - rest[kept]))
-        capacity += int(rest[kept[0]])
-        # the best undominated option that costs no more than the block's end
-        places.append(int(np.flatnonzero(rest[kept] >= rest[depth])[-1]))
+    levels, capacity = undominated_levels(options.starts, options.positives, slack)
+    rests = [slack[rows] for rows in options.slices()]
+    # the best undominated option that costs no more than the block's end
+    ends = zip(levels, rests, chosen.tolist(), strict=True)
+    places = [int(np.flatnonzero(rest[level.index] >= rest[depth])[-1]) for level, rest, depth in ends]
     places = filled(levels, places, capacity)
     return np.array([level.index[place] for level, place in zip(levels, places, strict=True)], dtype=np.int64)
 
@@ -688,7 +681,7 @@ def _ranked_blocks(options: FitOptions) -> tuple[NDArray[Any], ...]:
 def _by_blocks(options: FitOptions, precision: Fraction, *, together: bool) -> Ints:
     level, end, p, n, rate, order = _ranked_blocks(options)
     bound = next_fraction(precision, max(options.total, 1))
-    slack = np.cumsum(options_slack(p[order], n[order], bound))
+    slack = np.cumsum(combine(p[order], n[order], bound.denominator, bound.numerator, options.total))
     feasible = slack >= 0
     if together:
         feasible &= np.append(rate[order][1:] != rate[order][:-1], True).astype(bool) if len(order) else True
@@ -698,14 +691,6 @@ def _by_blocks(options: FitOptions, precision: Fraction, *, together: bool) -> I
         taken = order[: good[-1] + 1]
         np.maximum.at(chosen, level[taken], end[taken])
     return chosen
-
-
-def options_slack(p: Ints, n: Ints, bound: Fraction) -> NDArray[np.int64]:
-    """Slack of blocks; their counts are counts of rows, so products with ordinary bounds fit int64."""
-    a, b = bound.numerator, bound.denominator
-    if (a + b) * int(n.sum() + 1) < 2**62:
-        return b * p - a * n
-    return b * p.astype(object) - a * n.astype(object)
 
 
 def _blocks(positives: Ints, selected: Ints) -> NDArray[np.intp]:
@@ -781,7 +766,8 @@ def _feasible(
     """Finite entries of a table that keep the precision; the empty choice always does."""
     reached = table > _NONE // 2
     bound = next_fraction(precision, max(options.total, 1))
-    slack = options_slack(np.where(reached, positives, 0), np.where(reached, selected, 0), bound)
+    counts = np.where(reached, positives, 0), np.where(reached, selected, 0)
+    slack = combine(*counts, bound.denominator, bound.numerator, options.total)
     return np.flatnonzero(reached & (slack >= 0).astype(bool))
 
 
