@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -50,14 +50,7 @@ ODDS_LABEL = "cost of a false alarm : of a miss"
 
 _MANTISSAS = ((1,), (2, 5), (3, 4, 7), (1.5, 2.5, 6, 8))
 _FINE_MANTISSAS = (np.arange(11, 100) / 10, np.arange(101, 1000) / 100)
-_PERCENTS = (
-    (50,),
-    (1, 10, 90, 99),
-    (0.1, 99.9),
-    (2, 5, 20, 80, 95, 98),
-    (0.2, 0.5, 99.5, 99.8),
-    (30, 70),
-)
+_PERCENTS = ((50,), (1, 10, 90, 99), (0.1, 99.9), (2, 5, 20, 80, 95, 98), (0.2, 0.5, 99.5, 99.8), (30, 70))
 _FINE_PERCENTS = (
     np.arange(5, 100, 5),
     np.arange(1, 100),
@@ -132,11 +125,16 @@ def _select_spaced(
 ) -> list[float]:
     """Select ticks in order of roundness, with a minimum distance from those selected."""
     place: Callable[[float], float] = log_odds if logarithmic else float
-    distance = gap * (place(high) - place(low))
+    within = [c for c in chain.from_iterable(groups) if low - _ROUNDING <= c <= high + _ROUNDING]
+    candidates = [c for c in within if not (logarithmic and c in {0.0, 1.0})]
+    return _spaced(candidates, place, gap * (place(high) - place(low)))
+
+
+def _spaced(candidates: Iterable[float], place: Callable[[float], Any], distance: float) -> list[float]:
+    """Select candidates in order, with a minimum distance on the axis from those selected."""
     taken: list[float] = []
-    for number in chain.from_iterable(groups):
-        inside = low - _ROUNDING <= number <= high + _ROUNDING and not (logarithmic and number in {0.0, 1.0})
-        if inside and all(abs(place(number) - place(other)) >= distance for other in taken):
+    for number in candidates:
+        if all(abs(place(number) - place(other)) >= distance for other in taken):
             taken.append(number)
     return sorted(taken)
 
@@ -170,6 +168,7 @@ OF_AMOUNTS = "Cost ratio (1/2: amounts as stated)"
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
 _NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
+_HARM_SHOWN = 0.3  # of the height above zero
 _MARGIN = 0.5  # the range shown reaches this share of the plausible range beyond each of its ends
 
 
@@ -195,8 +194,7 @@ def figure_of(ax: Axes) -> Figure:
     figure: Any = ax.figure
     while figure is not getattr(figure, "figure", figure):
         figure = figure.figure
-    root: Figure = figure
-    return root
+    return figure
 
 
 def check_bounds(bounds: Range | None) -> Range | None:
@@ -312,6 +310,12 @@ def width_in_points(ax: Axes) -> float:
 def height_in_points(ax: Axes) -> float:
     """Height of the axes as they stand now."""
     return float(ax.get_window_extent().height) * 72.0 / figure_of(ax).dpi
+
+
+def shown_worth(bottom: float, top: float) -> Range:
+    """Lowest value to show, and the height that counts as one: harm is shown, but no plunge far below zero."""
+    unit = top or -bottom or 1.0
+    return (max(bottom, -_HARM_SHOWN * unit) if top > 0.0 else bottom), unit
 
 
 def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
@@ -489,14 +493,8 @@ def draw_brier_axis(ax: Axes, curves: Sequence[Curve], axis: str) -> Range:
 
 def spread_out(candidates: Iterable[float], shown: Range, gap: float, place: Callable[[Any], Any]) -> list[float]:
     """Select candidates in order, with a minimum distance on the axis from those selected."""
-    ends = [float(place(end)) for end in shown]
-    low, high = min(ends), max(ends)
-    taken: list[float] = []
-    for number in candidates:
-        at = float(place(number))
-        if low <= at <= high and all(abs(at - float(place(other))) >= gap * (high - low) for other in taken):
-            taken.append(number)
-    return sorted(taken)
+    low, high = sorted(float(place(end)) for end in shown)
+    return _spaced([c for c in candidates if low <= place(c) <= high], place, gap * (high - low))
 
 
 def _roundest() -> list[float]:
@@ -513,13 +511,9 @@ def _draw_odds(ax: Axes, places: Sequence[float], names: Sequence[str]) -> None:
     if not len(places):
         remove_odds_axis(ax)
         return
-    top = new_odds_axis(ax, **_scale_options(ax))
+    top = new_odds_axis(ax, **({"functions": (_quadratic, _unquadratic)} if ax.get_xscale() == "function" else {}))
     top.set_xticks(places, names)
     top.set_xticks([], minor=True)
-
-
-def _scale_options(ax: Axes) -> dict[str, Any]:
-    return {"functions": (_quadratic, _unquadratic)} if ax.get_xscale() == "function" else {}
 
 
 def _range_of(curves: Sequence[Curve], *, logarithmic: bool) -> Range:
@@ -635,8 +629,7 @@ def heights_of_models(ax: Axes, shown: Range) -> Floats:
 def heights_within(line: Line2D, shown: Range) -> Floats:
     """Values of a drawn line within the range shown."""
     x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
-    inside: Floats = y[(x >= shown[0]) & (x <= shown[1])]
-    return inside
+    return y[(x >= shown[0]) & (x <= shown[1])]
 
 
 def shade_band(ax: Axes, curve: SmoothCalibrationCurve, color: Any, label: str | None = None) -> Any:
@@ -655,21 +648,6 @@ _MOST_STEPS = 400
 _LINE_HEIGHT = 1.5  # in font sizes
 
 
-class Path(NamedTuple):
-    """Samples of a drawn line within the axes, in points from their lower left corner, and its directions there."""
-
-    places: Floats
-    directions: Floats
-
-
-class Spot(NamedTuple):
-    """Where a label may stand: on the line, turned along it, above or below it."""
-
-    place: Floats
-    direction: Floats
-    above: bool
-
-
 def label_references(ax: Axes) -> None:
     """Write each reference's name along its line, clear of all other lines and names."""
     from matplotlib.patheffects import withStroke
@@ -683,22 +661,23 @@ def label_references(ax: Axes) -> None:
     for line in drawn(ax, REFERENCE):
         name = str(line.get_gid()).removeprefix(f"{REFERENCE} ")
         box = np.array([CHARACTER * font * (len(name) + 1), _LINE_HEIGHT * font])
-        rivals = np.concatenate([names, *(path.places for other, path in paths.items() if other is not line)])
+        rivals = np.concatenate([names, *(places for other, (places, _) in paths.items() if other is not line)])
         rivals = np.unique(np.round(rivals / _STEP), axis=0) * _STEP  # jagged lines visit one place many times
         spot = _best_spot(paths[line], rivals, box, size, enough=font)
         if spot is None:
             continue
-        names = np.concatenate([names, spot.place + np.linspace(-0.5, 0.5, 9)[:, None] * box[0] * spot.direction])
-        along, up = spot.direction / size
+        place, direction, above_line = spot
+        names = np.concatenate([names, place + np.linspace(-0.5, 0.5, 9)[:, None] * box[0] * direction])
+        along, up = direction / size
         ax.annotate(
             name,
-            tuple(spot.place / size),
+            tuple(place / size),
             xycoords="axes fraction",
             rotation=np.degrees(np.arctan2(up, along)),
             transform_rotates_text=True,
             rotation_mode="anchor",
             ha="center",
-            va="bottom" if spot.above else "top",
+            va="bottom" if above_line else "top",
             fontsize=SMALL,
             color=REFERENCE_COLOUR,
             gid=_LABEL,
@@ -707,7 +686,8 @@ def label_references(ax: Axes) -> None:
         )
 
 
-def _path(ax: Axes, line: Line2D, size: Floats) -> Path:
+def _path(ax: Axes, line: Line2D, size: Floats) -> tuple[Floats, Floats]:
+    """Samples of a drawn line within the axes, in points from their lower left corner, and its directions there."""
     data = np.column_stack([line.get_xdata(), line.get_ydata()]).astype(float)
     corners = ax.transAxes.inverted().transform(ax.transData.transform(data)) * size
     start, stop = corners[:-1], corners[1:]
@@ -722,13 +702,15 @@ def _path(ax: Axes, line: Line2D, size: Floats) -> Path:
     places = start[segment] + share[:, None] * (stop - start)[segment]
     directions = ((stop - start) / np.maximum(length, 1e-9)[:, None])[segment]
     inside = ((places >= 0.0) & (places <= size)).all(axis=1)
-    return Path(places[inside], directions[inside])
+    return places[inside], directions[inside]
 
 
-def _best_spot(path: Path, rivals: Floats, box: Floats, size: Floats, enough: float) -> Spot | None:
-    """Choose the position with the largest clearance; among sufficient ones the rightmost."""
-    best: tuple[float, Spot | None] = (-np.inf, None)
-    for place, direction in zip(path.places[::2], path.directions[::2], strict=True):
+def _best_spot(
+    path: tuple[Floats, Floats], rivals: Floats, box: Floats, size: Floats, enough: float
+) -> tuple[Floats, Floats, bool] | None:
+    """Choose place, direction and side of a label by the largest clearance; among sufficient ones the rightmost."""
+    best: tuple[float, tuple[Floats, Floats, bool] | None] = (-np.inf, None)
+    for place, direction in zip(*(part[::2] for part in path), strict=True):
         normal = np.array([-direction[1], direction[0]])
         for above in (True, False):
             side = normal if above else -normal
@@ -743,7 +725,7 @@ def _best_spot(path: Path, rivals: Floats, box: Floats, size: Floats, enough: fl
             room = min(float(gaps.min(initial=enough)), enough) - 0.05 * np.count_nonzero(gaps == 0.0)
             room += 1e-3 * place[0]
             if room > best[0]:
-                best = room, Spot(place, direction, above)
+                best = room, (place, direction, above)
     return best[1]
 
 
@@ -815,8 +797,7 @@ def _positive_column(name: str, estimator: Any, X: Any, pos_label: object) -> ND
         pos_label = 1
     if pos_label not in classes:
         raise ValueError(f"pos_label must be one of the classes {classes} of {name}, got {pos_label!r}.")
-    column: NDArray[np.float64] = columns[:, classes.index(pos_label)]
-    return column
+    return columns[:, classes.index(pos_label)]
 
 
 # What the displays share: axes that are laid out once all is drawn, curves of one kind, estimators as predictions.

@@ -12,19 +12,7 @@ import numpy as np
 from stakes.actions import ActionEvaluation, deferral_curve
 from stakes.base.validation import check_kind
 from stakes.boundary import Boundary, fit_boundary
-from stakes.display._axes import (
-    EMPTY_COLOUR,
-    MODEL,
-    PALETTE,
-    REFERENCE_COLOUR,
-    CurvesDisplay,
-    Display,
-    drawn,
-    estimator_predictions,
-    few_ticks,
-    format_percent,
-    model_style,
-)
+from stakes.display import _axes
 from stakes.display._curves import ShareCurvesDisplay
 from stakes.information import ValueOfInformation
 from stakes.utility import UtilityCurve, expected_utility, utility_curve
@@ -48,7 +36,7 @@ _HATCHES = ("", "//", "..", "xx")  # a colour that comes again has another patte
 _ACTION_COLOURS = 7
 
 
-class ActionCostsDisplay(Display):
+class ActionCostsDisplay(_axes.Display):
     """Cost of each model beyond perfect knowledge, made of the parts of the classes, below the best single action.
 
     Parameters
@@ -113,9 +101,12 @@ class ActionCostsDisplay(Display):
         with self._picture(ax, legend):
             starts, self.bars_ = np.zeros(len(ranked)), []
             for k, name in enumerate(rows.classes):
-                look: Any = {"color": model_style(k).color, "hatch": _HATCHES[k // _ACTION_COLOURS % len(_HATCHES)]}
+                look: Any = {
+                    "color": _axes.model_style(k).color,
+                    "hatch": _HATCHES[k // _ACTION_COLOURS % len(_HATCHES)],
+                }
                 bars = self.ax_.barh(
-                    places, parts[:, k], left=starts, label=f"class {name}", edgecolor=EMPTY_COLOUR, **look
+                    places, parts[:, k], left=starts, label=f"class {name}", edgecolor=_axes.EMPTY_COLOUR, **look
                 )
                 self.bars_.append(bars)
                 starts = starts + parts[:, k]
@@ -125,7 +116,9 @@ class ActionCostsDisplay(Display):
             line: Any = {"fmt": "none", "ecolor": "0.15", "elinewidth": 1.2, "capsize": 3, "label": interval_label}
             self.ax_.errorbar(starts, places, xerr=reach, **line)
             single = ranked[0].best_constant - ranked[0].oracle
-            self.lines_ = [self.ax_.axvline(single, color=REFERENCE_COLOUR, linestyle="--", label="best single action")]
+            self.lines_ = [
+                self.ax_.axvline(single, color=_axes.REFERENCE_COLOUR, linestyle="--", label="best single action")
+            ]
             self.ax_.set_yticks(places, [each.model for each in ranked])
             self.ax_.set_ylim(-0.6, len(ranked) - 0.4)
             self.ax_.set_xlim(left=0.0)
@@ -168,7 +161,8 @@ class DeferralDisplay(ShareCurvesDisplay):
         if len(axes) > 1:
             raise ValueError(f"curves must be over the same axis, got {' and '.join(sorted(axes))}.")
         self.x_label = axes.pop().capitalize()  # type: ignore[misc]
-        self.y_label = "Cost per case decided" if self._percent_decided else "Cost per case"  # type: ignore[misc]
+        decided = self.x_label == "Share decided"
+        self.y_label = "Cost per case decided" if decided else "Cost per case"  # type: ignore[misc]
 
     @classmethod
     def from_predictions(  # type: ignore[override]
@@ -229,10 +223,6 @@ class DeferralDisplay(ShareCurvesDisplay):
         display = cls._of(y_true, y_prob, costs=costs, deferral=deferral, over=over, rule=rule, **data)
         return display.plot(ax, references=references, legend=legend)
 
-    @property
-    def _percent_decided(self) -> bool:
-        return bool(self.curves[0].x_label == "share decided")
-
     def _shown(self) -> Range:
         return 0.0, max(float(curve.knots[-1]) for curve in self.curves)
 
@@ -251,7 +241,7 @@ class DeferralDisplay(ShareCurvesDisplay):
 # What further rows are expected to save, over their number, below what perfect information would.
 
 
-class ValueOfInformationDisplay(Display):
+class ValueOfInformationDisplay(_axes.Display):
     """Expected saving of each number of further rows, and the value of perfect information as the line above.
 
     Parameters
@@ -329,7 +319,7 @@ class ValueOfInformationDisplay(Display):
 _BESIDE = 0.05  # of the height of the curves, above and below them
 
 
-class _UtilityCurvesDisplay(CurvesDisplay):
+class _UtilityCurvesDisplay(_axes.CurvesDisplay):
     """Base of the two displays of utility curves."""
 
     best_: list[Line2D]
@@ -383,7 +373,7 @@ class _UtilityCurvesDisplay(CurvesDisplay):
     def _shown(self) -> Range:
         low = min(float(curve.knots[0]) for curve in self.curves)
         high = max(float(curve.knots[-1]) for curve in self.curves)
-        if drawn(self.ax_, MODEL):  # beside what an earlier display drew
+        if _axes.drawn(self.ax_, _axes.MODEL):  # beside what an earlier display drew
             before = self.ax_.dataLim.intervalx
             low, high = min(low, float(before[0])), max(high, float(before[1]))
         return low, high
@@ -520,7 +510,7 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
         >>> ExpectedUtilityDisplay.from_estimator(LogisticRegression().fit(X, y), X, "f1").lines_[0].get_label()
         'LogisticRegression'
         """
-        return cls.from_predictions(estimator_predictions(estimator, X, pos_label), *measure, **options)
+        return cls.from_predictions(_axes.estimator_predictions(estimator, X, pos_label), *measure, **options)
 
     def _y_label(self) -> str:
         return f"Expected {super()._y_label()}".replace("Value", "value")
@@ -539,7 +529,7 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
             self.rivals_.append(self._points(curve.runner_up, curve.at(curve.runner_up), line, label, **look))
 
     def _format_x(self) -> None:
-        locator = few_ticks(self.ax_, room=60.0)
+        locator = _axes.few_ticks(self.ax_, room=60.0)
         locator.set_params(integer=True)
         self.ax_.xaxis.set_major_locator(locator)
         self.ax_.xaxis.set_major_formatter("{x:,.0f}")
@@ -639,10 +629,10 @@ class UtilityCurveDisplay(_UtilityCurvesDisplay):
         self.best_.append(self._points(place, curve.best_value, line, label, marker="o", markersize=5.0))
 
     def _format_x(self) -> None:
-        self.ax_.xaxis.set_major_locator(few_ticks(self.ax_))
+        self.ax_.xaxis.set_major_locator(_axes.few_ticks(self.ax_))
         low, high = self._shown()
         if low >= 0.0 and high <= 1.0:
-            self.ax_.xaxis.set_major_formatter(format_percent)
+            self.ax_.xaxis.set_major_formatter(_axes.format_percent)
 
 
 # Thresholds over score and uncertainty, on the observed rates of positives, beside a single threshold.
@@ -653,7 +643,7 @@ _MESH = 400
 _BETWEEN_LEVELS = 24  # lines of the mesh within one level
 
 
-class BoundaryDisplay(Display):
+class BoundaryDisplay(_axes.Display):
     """Levels of uncertainty from the most certain below, thresholds, and the rate of positives among the rows.
 
     Every level is equally high, however many uncertainties it spans. Inside the boundary, to the right of the line,
@@ -769,7 +759,11 @@ class BoundaryDisplay(Display):
         with self._picture(ax, legend):
             self._draw_cells()
             self._draw_boundary()
-            self._draw_single()
+            self.single_ = None
+            threshold = self.boundary.threshold
+            if np.isfinite(threshold) and self.boundary.solver != "single_threshold":
+                look: Any = {"color": "black", "linestyle": "--", "linewidth": 1.5, "zorder": 2.5}
+                self.single_ = self.ax_.axvline(threshold, label=f"single threshold: {threshold:.3g}", **look)
             self._label_levels()
         return self
 
@@ -781,10 +775,10 @@ class BoundaryDisplay(Display):
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = np.ma.masked_invalid(cells.positives / cells.totals)
         colours = ListedColormap(colormaps[_COLOUR_MAP](np.linspace(0.0, _DARKEST, 256)))
-        self.ax_.set_facecolor(EMPTY_COLOUR)
+        self.ax_.set_facecolor(_axes.EMPTY_COLOUR)
         rows = np.arange(len(rates) + 1.0)
         self.cells_ = self.ax_.pcolormesh(cells.edges, rows, rates, cmap=colours, vmin=0.0, vmax=1.0)
-        bar = self.figure_.colorbar(self.cells_, ax=self.ax_, format=format_percent)
+        bar = self.figure_.colorbar(self.cells_, ax=self.ax_, format=_axes.format_percent)
         bar.set_label("Observed rate of positives")
         for level in rows[1:-1]:
             self.ax_.axhline(level, color="white", linewidth=1.5)
@@ -792,7 +786,7 @@ class BoundaryDisplay(Display):
         self.ax_.set_ylim(0.0, rows[-1])
 
     def _draw_boundary(self) -> None:
-        look: Any = {"color": PALETTE[1], "linewidth": 2.5, "zorder": 3.0}
+        look: Any = {"color": _axes.PALETTE[1], "linewidth": 2.5, "zorder": 3.0}
         label = f"boundary: {self.boundary.goal}"
         thresholds = self.boundary.thresholds
         if thresholds is not None:
@@ -814,7 +808,10 @@ class BoundaryDisplay(Display):
         edges, levels = self.boundary._counts.edges, len(self.boundary.rows)
         heights = np.linspace(0.0, levels, levels * _BETWEEN_LEVELS)
         scores = np.linspace(edges[0], edges[-1], _MESH)
-        uncertainty = np.interp(heights, np.arange(levels + 1.0), self._level_bounds())
+        low, high = self.boundary._counts.span
+        cuts = self.boundary.cuts
+        bounds = np.r_[min(low, *cuts[:1], low), cuts, max(high, *cuts[-1:], high)]
+        uncertainty = np.interp(heights, np.arange(levels + 1.0), bounds)
         mesh = np.meshgrid(scores, uncertainty)
         inside = self.boundary._rule.select(mesh[0].ravel(), mesh[1].ravel()).reshape(mesh[0].shape)
         turns = np.diff(inside.astype(int), axis=1) != 0
@@ -826,27 +823,10 @@ class BoundaryDisplay(Display):
             out.append((x, heights))
         return out
 
-    def _level_bounds(self) -> Floats:
-        low, high = self.boundary._counts.span
-        return np.r_[
-            min(low, *self.boundary.cuts[:1], low), self.boundary.cuts, max(high, *self.boundary.cuts[-1:], high)
-        ]
-
-    def _draw_single(self) -> None:
-        self.single_ = None
-        threshold = self.boundary.threshold
-        if np.isfinite(threshold) and self.boundary.solver != "single_threshold":
-            label = f"single threshold: {threshold:.3g}"
-            look: Any = {"color": "black", "linestyle": "--", "linewidth": 1.5, "zorder": 2.5}
-            self.single_ = self.ax_.axvline(threshold, label=label, **look)
-
     def _label_levels(self) -> None:
         cuts = [f"{cut:.3g}" for cut in self.boundary.cuts]
-        if not cuts:
-            names = ["all"]
-        else:
-            between = [f"{low} to {high}" for low, high in pairwise(cuts)]
-            names = [f"up to {cuts[0]}", *between, f"above {cuts[-1]}"]
+        between = [f"{low} to {high}" for low, high in pairwise(cuts)]
+        names = [f"up to {cuts[0]}", *between, f"above {cuts[-1]}"] if cuts else ["all"]
         self.ax_.set_yticks(np.arange(len(names)) + 0.5, names)
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set(xlabel="Score", ylabel="Uncertainty")

@@ -39,11 +39,6 @@ _ALMOST_ONE = 1.0 - 1e-9  # net benefit has no value at a threshold of 1
 _COUNTS = ("tp", "fp", "fn", "tn")
 
 
-def is_probability(threshold: Floats) -> bool:
-    """Whether all thresholds lie in [0, 1]."""
-    return bool(np.all((threshold >= 0.0) & (threshold <= 1.0)))
-
-
 def thinned(table: ThresholdTable) -> ThresholdTable:
     """About 2,000 thresholds, evenly by rank and by value, ascending."""
     order = np.argsort(table.threshold, kind="stable")
@@ -93,7 +88,6 @@ Value = Literal["net_benefit", "regret"] | None
 _VALUE_COLOUR = _axes.PALETTE[-1]
 _VALUE_AXIS = "stakes value"
 _DASHES = ((), (5, 1.5), (1.5, 1), (6, 1.5, 1.5, 1.5), (3, 1))
-_HARM_SHOWN = 0.3
 _PANEL = (3.2, 2.4)  # inches
 
 
@@ -271,7 +265,12 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         self.lines_, self.value_axes_ = [], []
         for panel, table in zip(self.axes_, self.tables.values(), strict=True):
             self._draw_axis(panel, shown, x_scale)
-            self._draw_table(panel, table, value, shown)
+            drawn = thinned(table)
+            if self._probabilities:
+                drawn = to_the_ends(drawn, upwards=self._every_score)
+            self._draw_rates(panel, drawn)
+            if value is not None:
+                self._draw_value(panel, drawn, value, shown)
         self.bounds_, *_ = (_axes.shade_bounds(panel, bounds) for panel in self.axes_)
         self._share_value_limits(shown)
         if len(self.tables) == 1:
@@ -318,7 +317,8 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
 
     @property
     def _probabilities(self) -> bool:
-        return all(is_probability(table.threshold) for table in self.tables.values())
+        every = np.concatenate([table.threshold for table in self.tables.values()])
+        return bool(np.all((every >= 0.0) & (every <= 1.0)))
 
     def _draw_axis(self, ax: Axes, shown: Range, x_scale: XScale) -> None:
         if self._probabilities:
@@ -328,14 +328,6 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
             ax.xaxis.set_major_locator(_axes.few_ticks(ax))
         ax.set(xlabel="Threshold", ylabel="Rate", ylim=(-0.02, 1.02))
         ax.yaxis.set_major_formatter(_axes.format_percent)
-
-    def _draw_table(self, ax: Axes, whole: ThresholdTable, value: Value, shown: Range) -> None:
-        table = thinned(whole)
-        if self._probabilities:
-            table = to_the_ends(table, upwards=self._every_score)
-        self._draw_rates(ax, table)
-        if value is not None:
-            self._draw_value(ax, table, value, shown)
 
     def _draw_rates(self, ax: Axes, table: ThresholdTable) -> None:
         piece, place = ends(len(table.threshold))
@@ -368,12 +360,10 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
                 x, y = (np.asarray(column, dtype=float) for column in line.get_data())
                 heights.append(y[(x >= shown[0]) & (x <= shown[1]) & np.isfinite(y)])
         found = np.concatenate(heights)
-        bottom, top = float(found.min(initial=0.0)), float(found.max(initial=0.0))
-        unit = top or -bottom or 1.0
-        if top > 0.0:
-            bottom = max(bottom, -_HARM_SHOWN * unit)
+        top = float(found.max(initial=0.0))
+        lowest, unit = _axes.shown_worth(float(found.min(initial=0.0)), top)
         for ax in self.value_axes_:
-            ax.set_ylim(bottom - 0.02 * unit, top + 0.06 * unit)
+            ax.set_ylim(lowest - 0.02 * unit, top + 0.06 * unit)
 
     def _tidy(self) -> None:
         """Keep axis labels only at the edges of a grid of panels."""

@@ -156,12 +156,7 @@ class ReliabilityDisplay(_axes.CurvesDisplay):
         return cls(curves, list(tables.values())).plot(ax, bounds=bounds, shape=shape, legend=legend)
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        bounds: Range | None = None,
-        shape: Shape = "isotonic",
-        legend: Legend = "auto",
+        self, ax: Axes | None = None, *, bounds: Range | None = None, shape: Shape = "isotonic", legend: Legend = "auto"
     ) -> Self:
         """Draw the curves, the diagonal, and where the scores lie.
 
@@ -383,12 +378,7 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
         return cls(curves).plot(ax, corrected=corrected, scale=scale, legend=legend)
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        corrected: bool = False,
-        scale: Scale = "logit",
-        legend: Legend = "auto",
+        self, ax: Axes | None = None, *, corrected: bool = False, scale: Scale = "logit", legend: Legend = "auto"
     ) -> Self:
         """Draw event rates, theoretical curves and the diagonal.
 
@@ -436,7 +426,11 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
             looks = [(name, _axes.model_style(index)) for index, name in enumerate(self.curves)]
             shown = shown_x, shown_y
             self.points_ = [draw_points(self.ax_, b, shown, *look) for b, look in zip(bins, looks, strict=True)]
-            self.lines_ = [] if corrected else self._draw_expected(x)
+            self.lines_ = []
+            for curve, (_, look) in zip([] if corrected else self.curves.values(), looks, strict=False):
+                self.lines_ += self.ax_.plot(
+                    x, curve.expected_rate(x), color=look.color, linewidth=1.2, gid=_axes.MODEL
+                )
             self.diagonal_ = _axes.draw_diagonal(self.ax_, x)
             self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
         self._place_ticks(scale, shown_x, shown_y)
@@ -444,12 +438,6 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
 
     def _results(self) -> Iterable[Any]:
         return [curve.before for curve in self.curves.values()]
-
-    def _draw_expected(self, x: Floats) -> list[Line2D]:
-        look: Any = {"linewidth": 1.2, "gid": _axes.MODEL}
-        colours = [_axes.model_style(index).color for index in range(len(self.curves))]
-        rates = [curve.expected_rate(x) for curve in self.curves.values()]
-        return [self.ax_.plot(x, y, color=color, **look)[0] for y, color in zip(rates, colours, strict=True)]
 
     def _place_ticks(self, scale: Scale, shown_x: Range, shown_y: Range) -> None:
         if scale != "logit":

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 # Curves over the decision threshold: regret, and net benefit (the decision curve).
 
 _HEADROOM = 1.08
-_HARM_SHOWN = 0.3  # of the height above zero
 
 
 class ThresholdCurvesDisplay(_axes.CurvesDisplay):
@@ -251,9 +250,8 @@ class DecisionCurveDisplay(ThresholdCurvesDisplay):
     def _y_limits(self, heights: Floats, thresholds: Floats) -> Range:
         best_constant = float(self._best_constant(thresholds[thresholds < 1.0], lower=False).max())
         bottom, top = float(heights.min()), max(float(heights.max()), best_constant)
-        unit = top or -bottom or 1.0
         # a model that does harm is seen to; the plunge of treating everyone does not squash the rest
-        lowest = max(bottom, -_HARM_SHOWN * unit) if top > 0.0 else bottom
+        lowest, unit = _axes.shown_worth(bottom, top)
         return min(lowest, 0.0) - 0.05 * unit, top + (_HEADROOM - 1.0) * unit
 
 
@@ -318,10 +316,9 @@ class InterventionsAvoidedDisplay(ThresholdCurvesDisplay):
         inner = thresholds[(thresholds > 0.0) & (thresholds < 1.0)]
         best_constant = float(self._best_constant(inner, lower=False).max())
         finite = heights[np.isfinite(heights)]
-        bottom, top = finite.min(initial=0.0), max(finite.max(initial=0.0), best_constant)
-        unit = float(top) or -float(bottom) or 1.0
-        lowest = max(float(bottom), -_HARM_SHOWN * unit) if top > 0.0 else float(bottom)
-        return lowest - 0.05 * unit, float(top) + 0.08 * unit
+        top = max(float(finite.max(initial=0.0)), best_constant)
+        lowest, unit = _axes.shown_worth(float(finite.min(initial=0.0)), top)
+        return lowest - 0.05 * unit, top + 0.08 * unit
 
 
 # Cost curves: normalised expected cost over the weight of the positive class, and Brier curves on stretched axes.
@@ -453,12 +450,7 @@ class CostCurveDisplay(_axes.CurvesDisplay):
         return cost_curve(*data, **options) if axis == AXES[0] else brier_curve(*data, axis=axis, **options)
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        bounds: Range | None = None,
-        references: bool = True,
-        legend: Legend = "auto",
+        self, ax: Axes | None = None, *, bounds: Range | None = None, references: bool = True, legend: Legend = "auto"
     ) -> Self:
         """Draw the curves, each jump where it is.
 
@@ -637,17 +629,15 @@ class CostDistributionDisplay(_axes.Display):
             shapes = [_shape(measure, shown, scale) for measure in self.costs]
             self.atom_ax_ = self._axes_of_atoms(shapes)
             before = len(_axes.drawn(self.ax_, _axes.MODEL))
-            named = enumerate(zip(self._labels(), shapes, strict=True), start=before)
+            labels = [
+                name + _INFINITE * (measure.mass == math.inf)
+                for name, measure in zip(self.names, self.costs, strict=True)
+            ]
+            named = enumerate(zip(labels, shapes, strict=True), start=before)
             self.lines_ = [self._draw(shape, name, index) for index, (name, shape) in named]
             self._set_heights()
             self.ax_.set_xlabel("Cost ratio c (threshold)")
         return self
-
-    def _labels(self) -> list[str]:
-        return [
-            f"{name}{_INFINITE}" if measure.mass == math.inf else name
-            for name, measure in zip(self.names, self.costs, strict=True)
-        ]
 
     def _shown(self, scale: XScale) -> Range:
         low, high = min(measure.low for measure in self.costs), max(measure.high for measure in self.costs)
@@ -661,7 +651,8 @@ class CostDistributionDisplay(_axes.Display):
         return start, stop
 
     def _axes_of_atoms(self, shapes: list[PlotShape]) -> Axes | None:
-        twin = next((ax for ax in self.figure_.axes if ax.get_label() == _ATOM_AXIS and _on(ax, self.ax_)), None)
+        named = [ax for ax in self.figure_.axes if ax.get_label() == _ATOM_AXIS and ax is not self.ax_]
+        twin = next((ax for ax in named if ax.get_shared_x_axes().joined(ax, self.ax_)), None)
         if twin is not None or not any(len(shape.atoms) for shape in shapes):
             return twin
         if not any(len(shape.x) for shape in shapes) and not _axes.drawn(self.ax_, f"{_axes.MODEL} density"):
@@ -719,22 +710,16 @@ def _name(measure: CostDistribution) -> str:
     return "weighted sum" if isinstance(measure, Weighted) else type(measure).__name__
 
 
-def _on(ax: Axes, other: Axes) -> bool:
-    return ax is not other and bool(ax.get_shared_x_axes().joined(ax, other))
-
-
-def _parts(measure: CostDistribution) -> list[CostDistribution]:
-    return list(measure.parts) if isinstance(measure, Weighted) else [measure]
-
-
 def _shape(measure: CostDistribution, shown: Range, scale: XScale) -> PlotShape:
     """Points of the density, both sides of each jump, and the atoms; of mass 1 where the mass is finite."""
     unit = measure.mass if 0.0 < measure.mass < math.inf else 1.0
     at, weights = measure.atoms
-    smooth = [part for part in _parts(measure) if not len(part.atoms[0])]
+    parts = measure.parts if isinstance(measure, Weighted) else [measure]
+    smooth = [part for part in parts if not len(part.atoms[0])]
     if not smooth:
         return PlotShape(np.empty(0), np.empty(0), at, weights / unit)
-    jumps = np.array([end for part in smooth for end in _corners(part)])
+    edges: list[Any] = [part._edges if isinstance(part, PiecewiseLinear) else [] for part in smooth]
+    jumps = np.concatenate([*edges, [end for part in smooth for end in (part.low, part.high)]])
     x = _grid(shown, jumps, scale)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         density = np.asarray(measure.density(x), dtype=float) / unit
@@ -743,16 +728,10 @@ def _shape(measure: CostDistribution, shown: Range, scale: XScale) -> PlotShape:
     return PlotShape(x, np.where(np.isfinite(density), density, np.nan), at, weights / unit)
 
 
-def _corners(part: CostDistribution) -> list[float]:
-    inner = part._edges.tolist() if isinstance(part, PiecewiseLinear) else []
-    return [part.low, part.high, *inner]
-
-
 def _grid(shown: Range, jumps: Floats, scale: XScale) -> Floats:
     low, high = shown
     if scale == "log-odds":
-        ends = [math.log(end) - math.log1p(-end) for end in shown]
-        even = 1.0 / (1.0 + np.exp(-np.linspace(ends[0], ends[1], _POINTS)))
+        even = 1.0 / (1.0 + np.exp(-np.linspace(_axes.log_odds(low), _axes.log_odds(high), _POINTS)))
     else:
         even = np.linspace(low, high, _POINTS)
     beside = np.concatenate([jumps, jumps * (1.0 - _STEP), jumps + (1.0 - jumps) * _STEP])
