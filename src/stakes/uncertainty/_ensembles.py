@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from stakes.base.validation import (
-    check_choice,
-    check_flag,
-    check_same_order,
-    generator,
-    positive_label,
-    to_array,
-    to_floats,
-)
+from stakes.base import validation
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
@@ -118,8 +111,8 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 
 def _member_array(member_probs: ArrayLike) -> Floats:
-    check_same_order(member_probs=member_probs)
-    array = to_floats(to_array(member_probs, "member_probs"), "member_probs")
+    validation.check_same_order(member_probs=member_probs)
+    array = validation.to_floats(validation.to_array(member_probs, "member_probs"), "member_probs")
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 2):
         raise ValueError(f"member_probs must have shape (n_members, n) or (n_members, n, 2), got {array.shape}.")
     if len(array) < 2 or array.shape[1] == 0:
@@ -215,19 +208,17 @@ def from_bagging(
     (True, True)
     """
     _check_kind(estimator)
-    check_flag(out_of_bag, "out_of_bag")
+    validation.check_flag(out_of_bag, "out_of_bag")
     classes = estimator.classes_.tolist()
-    positive = classes.index(positive_label(classes, pos_label, "estimator was fitted to"))
+    positive = classes.index(validation.positive_label(classes, pos_label, "estimator was fitted to"))
     rows = _rows(estimator, X)
-    names = list(_member_columns(estimator))
-    probs = np.stack(
-        [
-            _positive(member, rows[:, columns], positive)
-            for member, columns in zip(estimator.estimators_, names, strict=True)
-        ]
-    )
+    members = estimator.estimators_
+    # the features that each member was fitted to
+    features = getattr(estimator, "estimators_features_", [np.arange(estimator.n_features_in_)] * len(members))
+    pairs = zip(members, features, strict=True)
+    probs = np.stack([_positive(member, rows[:, columns], positive) for member, columns in pairs])
     used = _out_of_bag(estimator, len(rows)) if out_of_bag else np.ones(probs.shape, dtype=bool)
-    return _summarise(probs, used, _leaf_evidence(estimator, rows, names, used))
+    return _summarise(probs, used, _leaf_evidence(members, rows, features, used))
 
 
 def _check_kind(estimator: Any) -> None:
@@ -256,29 +247,11 @@ def _rows(estimator: Any, X: Any) -> Any:
     shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     if len(shape) != 2:
         raise ValueError(f"X must have one row of features per case, got shape {tuple(shape)}.")
-    rows = (
-        check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
-        if _renamed()
-        else check_array(X, accept_sparse="csr", force_all_finite="allow-nan")
-    )
+    renamed = "ensure_all_finite" in inspect.signature(check_array).parameters  # since 1.6
+    rows = check_array(X, accept_sparse="csr", **{"ensure_all_finite" if renamed else "force_all_finite": "allow-nan"})
     if rows.shape[1] != estimator.n_features_in_:
         raise ValueError(f"X must have {estimator.n_features_in_} columns, as in the fit, got {rows.shape[1]}.")
     return rows
-
-
-def _renamed() -> bool:
-    """Whether scikit-learn is 1.6 or later, which renamed an argument of check_array."""
-    import inspect
-
-    from sklearn.utils import check_array
-
-    return "ensure_all_finite" in inspect.signature(check_array).parameters
-
-
-def _member_columns(estimator: Any) -> Any:
-    """Yield the features that each member was fitted to."""
-    everything = np.arange(estimator.n_features_in_)
-    return getattr(estimator, "estimators_features_", [everything] * len(estimator.estimators_))
 
 
 def _positive(member: Any, rows: Any, positive: int) -> Floats:
@@ -291,8 +264,7 @@ def _positive(member: Any, rows: Any, positive: int) -> Floats:
     return np.asarray(member.predict_proba(rows)[:, found[0]], dtype=float)
 
 
-def _leaf_evidence(estimator: Any, rows: Any, columns: Any, used: Bools) -> Floats | None:
-    members = estimator.estimators_
+def _leaf_evidence(members: Any, rows: Any, columns: Any, used: Bools) -> Floats | None:
     if not all(hasattr(member, "tree_") for member in members):
         return None
     total = np.zeros(rows.shape[0])
@@ -391,7 +363,7 @@ def mc_dropout(
     EnsembleUncertainty(10 rows, 50 members, mean mutual information 0.00512)
     """
     torch = import_torch("mc_dropout")
-    check_choice(output, "output", ("logits", "probabilities"))
+    validation.check_choice(output, "output", ("logits", "probabilities"))
     for name, value, least in (("n_samples", n_samples, 2), ("batch_size", batch_size, 1)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}.")
@@ -400,7 +372,7 @@ def mc_dropout(
         raise ValueError(f"module must have a dropout layer with p > 0, got {type(module).__name__} without one.")
     rows = _to_tensor(torch, module, X)
     modes = [(layer, layer.training) for layer in module.modules()]
-    seed = int(generator(random_state).integers(2**63 - 1))
+    seed = int(validation.generator(random_state).integers(2**63 - 1))
     try:
         module.eval()
         for layer in layers:

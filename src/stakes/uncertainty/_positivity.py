@@ -302,15 +302,7 @@ class UncertaintyAdvice(Tabular):
     why: str
 
     def _records(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "pays": self.pays,
-                "nu": self.nu,
-                "bias_coefficient": self.bias_coefficient,
-                "score": self.score,
-                "why": self.why,
-            }
-        ]
+        return [dict(vars(self))]
 
     def __repr__(self) -> str:
         return f"UncertaintyAdvice({'pays' if self.pays else 'does not pay'}: {self.why})"

@@ -194,13 +194,8 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x, target = self._tensor(torch, rows), torch.as_tensor(index, device=self.device)
         data = Examples(x, target, *(torch.as_tensor(part, device=self.device) for part in split))
         self.module_ = self._module(x, prior)
-        how: dict[str, Any] = {
-            "bandwidth": float(self.bandwidth),
-            "epochs": self.epochs,
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "patience": self.patience,
-        }
+        how = {name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "patience")}
+        how["bandwidth"] = float(self.bandwidth)
         if self.training == "joint":
             self.history_ = train_jointly(self.module_, data, entropy_weight=self.entropy_weight, **how)
         else:
@@ -302,11 +297,10 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_choice(self.density, "density", ("mixture", "radial"))
         check_choice(self.training, "training", ("sequential", "joint"))
-        for name in ("latent_dim", "n_components", "n_flow_layers", "epochs", "patience"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}.")
-        if self.batch_size < 2:
-            raise ValueError(f"batch_size must be at least 2, got {self.batch_size}.")
+        least = dict.fromkeys(("latent_dim", "n_components", "n_flow_layers", "epochs", "patience"), 1)
+        for name, low in (least | {"batch_size": 2}).items():
+            if getattr(self, name) is not None and getattr(self, name) < low:
+                raise ValueError(f"{name} must be at least {low}, got {getattr(self, name)}.")
         for name in ("learning_rate", "certainty_budget"):
             if getattr(self, name) is not None and not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be finite and > 0, got {getattr(self, name)}.")
@@ -586,12 +580,9 @@ class RadialFlows:
         from torch import nn
 
         scale = 1.0 / math.sqrt(dim)
-        values = {
-            "centre": torch.empty(n_classes, n_layers, dim).uniform_(-scale, scale),
-            "raw_alpha": torch.empty(n_classes, n_layers).uniform_(-scale, scale),
-            "raw_beta": torch.empty(n_classes, n_layers).uniform_(-scale, scale),
-        }
-        self.parts = nn.ParameterDict({name: nn.Parameter(value) for name, value in values.items()})
+        self.parts = nn.ParameterDict()
+        for name, shape in (("centre", (n_layers, dim)), ("raw_alpha", (n_layers,)), ("raw_beta", (n_layers,))):
+            self.parts[name] = nn.Parameter(torch.empty(n_classes, *shape).uniform_(-scale, scale))
         self.log_volume = 0.5 * dim * math.log(4.0 * math.pi)
 
     def log_density(self, z: Any) -> Any:
@@ -662,8 +653,7 @@ class NormalMixture:
     def _set(self, centre: Any, log_weight: Any, log_variance: Any) -> None:
         from torch import nn
 
-        values = {"centre": centre, "log_weight": log_weight, "log_variance": log_variance}
-        for name, value in values.items():
+        for name, value in (("centre", centre), ("log_weight", log_weight), ("log_variance", log_variance)):
             self.parts[name] = nn.Parameter(value.float())
 
     def _components(self, z: Any, index: Any, bandwidth: float) -> tuple[Any, Any, Any]:
