@@ -121,11 +121,6 @@ def chi2_tail(statistic: float, degrees: int) -> float:
     return float(chdtrc(degrees, max(statistic, 0.0)))
 
 
-def normal_two_sided(z: float) -> float:
-    """Two-sided normal p-value."""
-    return math.erfc(abs(z) / math.sqrt(2.0))
-
-
 def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     """Spiegelhalter's z and its p-value; nan if every score is 0, 1/2 or 1, where it is undefined."""
     g = table.scores
@@ -135,7 +130,7 @@ def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     variance = float(squared @ (lever**2 * g * (1.0 - g)))
     if variance > 0.0:
         z = numerator / math.sqrt(variance)
-        return z, normal_two_sided(z)
+        return z, math.erfc(abs(z) / math.sqrt(2.0))
     return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # a wrong score of 0 or 1, or no miscalibration
 
 
@@ -377,19 +372,10 @@ def implied_weight_of(table: ScoreTable, confidence_level: float = 0.95) -> Impl
     half = z * math.sqrt(float(sandwich(inner, fit)[0, 0]))
     aside = "" if inner is table else "scores of exactly 0 and 1 were left aside"
     free = free_fit(inner)
-    slope, low, high, slope_p = _slope(inner, fit, free, z)
-    return ImpliedWeight(
-        _share(fit.intercept),
-        _share(fit.intercept + half),
-        _share(fit.intercept - half),
-        chi2_tail(2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit), 1),
-        slope,
-        low,
-        high,
-        slope_p,
-        confidence_level,
-        "; ".join(filter(None, (aside, free.status))),
-    )
+    shares = _share(fit.intercept), _share(fit.intercept + half), _share(fit.intercept - half)
+    gain = 2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit)
+    remark = "; ".join(filter(None, (aside, free.status)))
+    return ImpliedWeight(*shares, chi2_tail(gain, 1), *_slope(inner, fit, free, z), confidence_level, remark)
 
 
 def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -> tuple[float, float, float, float]:

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from stakes.base import validation
 from stakes.base.numerics import weighted_sum
-from stakes.base.validation import (
-    BinarySample,
-    check_level,
-    check_scores,
-    check_whole,
-    generator,
-    positive_last,
-    to_array,
-)
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
 from stakes.correction._implied_weight import (
@@ -233,7 +225,7 @@ def _multiclass_test(
 
 
 def _coordinate(g: Floats, hit: NDArray[np.bool_], weight: Floats | None, draws: Draws) -> tuple[float, ...]:
-    table = ScoreTable.from_sample(BinarySample(hit, g, weight))
+    table = ScoreTable.from_sample(validation.BinarySample(hit, g, weight))
     ratio = recalibration_test(table)
     mcb = bootstrap_table(table, *draws) if weight is None else bootstrap_rows(g, hit, weight, *draws)
     return ratio.statistic, ratio.p_value, spiegelhalter(table)[1], *mcb
@@ -391,7 +383,7 @@ class LossCalibrationTest(Tabular):
             ("likelihood ratio", self.likelihood_ratio, self.p_value),
             ("Spiegelhalter z", self.z, self.z_p_value),
             ("CORP miscalibration", self.miscalibration, self.miscalibration_p_value),
-            ("e-value", self.largest_e_value, _at_most_one(self.largest_e_value)),
+            ("e-value", self.largest_e_value, 1.0 / max(self.largest_e_value, 1.0)),
         )
         return [{"test": test, "statistic": statistic, "p_value": p} for test, statistic, p in rows]
 
@@ -485,12 +477,12 @@ def loss_calibration_test(
       Brier miscalibration 0.168 before, 0.0231 after correction, 0.00217 with the best weight
     )
     """
-    n_resamples = check_whole(n_resamples, "n_resamples")
-    level = check_level(confidence_level)
+    n_resamples = validation.check_whole(n_resamples, "n_resamples")
+    level = validation.check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
-    draws = n_resamples, generator(random_state)
+    draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
@@ -521,19 +513,19 @@ def _stated_factors(
 def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
     """Return the two classes, the positive one last, from labels= or the other arguments."""
     if labels is not None:
-        order = np.atleast_1d(to_array(labels, "labels")).tolist()
+        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
         if order[-1:] != [pos_label]:
             raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
         return order
     named = {label for value in given if isinstance(value, Mapping) for label in value}
-    trained = [] if y_train is None else np.atleast_1d(to_array(y_train, "y_train")).tolist()
-    return positive_last(pos_label, named | set(trained))
+    trained = [] if y_train is None else np.atleast_1d(validation.to_array(y_train, "y_train")).tolist()
+    return validation.positive_last(pos_label, named | set(trained))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
     if isinstance(y_true, ScoreTable) or y_prob is None:
         return 2
-    shape = to_array(y_prob, "y_prob").shape
+    shape = validation.to_array(y_prob, "y_prob").shape
     return max(shape[1], 2) if len(shape) == 2 else 2
 
 
@@ -583,11 +575,6 @@ def _miscalibration(data: EvaluationData, table: ScoreTable, ratio: float, draws
         return brier_miscalibration(table.scores, table.positives, table.negatives), math.nan
     rows = data.sample
     return bootstrap_rows(shift_odds(rows.score, 1.0 / ratio), rows.y, data.sample.weight, *draws)
-
-
-def _at_most_one(e_value: float) -> float:
-    """Convert an e-value to a p-value bound."""
-    return math.nan if math.isnan(e_value) else 1.0 / max(e_value, 1.0)
 
 
 def _remainder(table: ScoreTable) -> Remainder:
@@ -658,7 +645,7 @@ class LossCalibrationCurve(Tabular):
         [0.5]
         """
         share = self.positive_share
-        return shift_odds(check_scores(to_array(score, "score"), "score"), (1.0 - share) / share)
+        return shift_odds(validation.check_scores(validation.to_array(score, "score"), "score"), (1.0 - share) / share)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with matplotlib.
@@ -688,14 +675,8 @@ class LossCalibrationCurve(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         bins = self.bins_before
-        columns = {
-            "mean_score": bins.mean_score,
-            "expected_rate": self.expected_rate(bins.mean_score),
-            "event_rate": bins.event_rate,
-            "ci_low": bins.ci_low,
-            "ci_high": bins.ci_high,
-            "weight": bins.weight,
-        }
+        columns = {"mean_score": bins.mean_score, "expected_rate": self.expected_rate(bins.mean_score)}
+        columns |= {name: getattr(bins, name) for name in ("event_rate", "ci_low", "ci_high", "weight")}
         return [dict(zip(columns, row, strict=True)) for row in np.column_stack(list(columns.values())).tolist()]
 
     def __repr__(self) -> str:
@@ -765,17 +746,12 @@ def loss_calibration_curve(
     >>> loss_calibration_curve([0, 1, 0, 1], [0.3, 0.9, 0.6, 0.7], scale_pos_weight=4)
     LossCalibrationCurve(model, positive_share 0.8)
     """
-    n_bins = check_whole(n_bins, "n_bins", 1)
+    n_bins = validation.check_whole(n_bins, "n_bins", 1)
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     after = corrected_table(table, float(factors[0] / factors[1]))
-    return LossCalibrationCurve(
-        float(factors[1] / factors.sum()),
-        reliability_curve_of(table, name),
-        reliability_curve_of(after, name),
-        binned_reliability_of(table, name, n_bins=n_bins),
-        binned_reliability_of(after, name, n_bins=n_bins),
-        name,
-    )
+    curves = reliability_curve_of(table, name), reliability_curve_of(after, name)
+    bins = [binned_reliability_of(each, name, n_bins=n_bins) for each in (table, after)]
+    return LossCalibrationCurve(float(factors[1] / factors.sum()), *curves, bins[0], bins[1], name)

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.validation import (
-    SQUARED_WELL,
-    check_level,
-    check_number,
-    check_same_order,
-    check_weights,
-    check_whole,
-    generator,
-    settled_order,
-)
+from stakes.base import validation
 from stakes.correction._implied_weight import chi2_tail
 from stakes.correction._weights import read_prior, read_scores
 from stakes.outputs.result_table import Tabular
@@ -168,26 +159,26 @@ def estimate_prior(
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
-    check_same_order(y_prob=y_prob, sample_weight=sample_weight)
-    n_resamples = check_whole(n_resamples, "n_resamples")
-    stop = check_number(tolerance, "tolerance"), check_whole(max_iterations, "max_iterations")
+    validation.check_same_order(y_prob=y_prob, sample_weight=sample_weight)
+    n_resamples = validation.check_whole(n_resamples, "n_resamples")
+    stop = validation.check_number(tolerance, "tolerance"), validation.check_whole(max_iterations, "max_iterations")
     if not stop[0] > 0.0:
         raise ValueError(f"tolerance must be > 0, got {tolerance}.")
-    level = check_level(confidence_level)
+    level = validation.check_level(confidence_level)
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
     before = read_prior(training_prior, scores.n_classes, labels, "training_prior", one_column=scores.one_column)
-    if before.min() < SQUARED_WELL[0]:  # rows are divided by it
-        rule = f"training_prior must give every class a share of at least {SQUARED_WELL[0]:g}"
+    if before.min() < validation.SQUARED_WELL[0]:  # rows are divided by it
+        rule = f"training_prior must give every class a share of at least {validation.SQUARED_WELL[0]:g}"
         raise ValueError(f"{rule}, got {training_prior!r}.")
-    weight = check_weights(sample_weight, len(rows))
+    weight = validation.check_weights(sample_weight, len(rows))
     if weight is not None:
         rows, weight = rows[weight > 0.0], weight[weight > 0.0]
-    order = settled_order(*rows.T, weight)
+    order = validation.settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     best, gap, steps = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, best, stop, generator(random_state).spawn(n_resamples))
+    draws = _bootstrap(density, share, best, stop, validation.generator(random_state).spawn(n_resamples))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
     prior, low, high = (float(values[1]) if binary else values for values in (best, low, high))

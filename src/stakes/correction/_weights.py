@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from stakes.base import validation
 from stakes.base.formulas import is_expression
-from stakes.base.validation import (
-    blocks,
-    brief,
-    check_flag,
-    check_number,
-    check_scores,
-    check_unit,
-    one_is_positive,
-    to_array,
-    to_floats,
-)
 from stakes.metrics import check_probability_rows
 
 if TYPE_CHECKING:
@@ -39,7 +29,7 @@ def shift_odds(prob: Floats, factor: float) -> Floats:
     """Multiply the odds of each probability by a positive factor."""
     out = np.empty(len(prob))
     inverse = 1.0 / factor
-    for part in blocks(len(prob)):
+    for part in validation.blocks(len(prob)):
         mine, room = prob[part], out[part]
         np.subtract(1.0, mine, out=room)
         room *= inverse
@@ -52,7 +42,7 @@ def shift_rows(prob: Floats, factors: Floats) -> Floats:
     """Multiply each class's column by its factor and make the rows sum to 1."""
     out = np.empty(prob.shape)
     scaled, ones = factors / factors.max(), np.ones(len(factors))
-    for part in blocks(len(prob), max(1, (1 << 13) // prob.shape[1])):
+    for part in validation.blocks(len(prob), max(1, (1 << 13) // prob.shape[1])):
         room = out[part]
         np.multiply(prob[part], scaled, out=room)
         room /= (room @ ones)[:, None]  # sums of short rows are slow
@@ -116,25 +106,25 @@ class Expressed:
 
 def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Any:
     """Check probabilities, log-odds or logits of shape (n,) or (n, K); expressions are not checked."""
-    check_flag(logits, "logits")
+    validation.check_flag(logits, "logits")
     if is_expression(y_prob):
         return Expressed(y_prob, logits)
-    array = to_array(y_prob, "y_prob")
+    array = validation.to_array(y_prob, "y_prob")
     if array.ndim == 1:
-        return Scores(check_scores(array, probability=not logits), logits)
+        return Scores(validation.check_scores(array, probability=not logits), logits)
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(f"y_prob must have shape (n,) or (n, classes), got {array.shape}.")
     if not logits:
         return Scores(np.asarray(check_probability_rows(array), dtype=np.float64), logits)
-    return Scores(check_scores(array.ravel(), probability=False).reshape(array.shape), logits)
+    return Scores(validation.check_scores(array.ravel(), probability=False).reshape(array.shape), logits)
 
 
 def read_columns(y_prob: ArrayLike, *, logits: bool = False) -> Scores:
     """Check scores (n, K) whose columns are separate questions, so that rows need not sum to 1."""
-    array = to_array(y_prob, "y_prob")
+    array = validation.to_array(y_prob, "y_prob")
     if array.ndim != 2:
         raise ValueError(f"y_prob must have shape (n, classes), one column for each weight, got {array.shape}.")
-    return Scores(check_scores(array.ravel(), probability=not logits).reshape(array.shape), logits)
+    return Scores(validation.check_scores(array.ravel(), probability=not logits).reshape(array.shape), logits)
 
 
 def one_of(**given: Any) -> str:
@@ -150,7 +140,7 @@ def class_order(
 ) -> list[Any]:
     """Return the labels in the order of the columns; for one column the positive label last."""
     if labels is not None:
-        order = np.atleast_1d(to_array(labels, "labels")).tolist()
+        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
         if len(order) != n_classes or len(set(order)) != n_classes:
             raise ValueError(f"labels must name the {n_classes} classes once each, got {order}.")
     elif set(keys) <= set(range(n_classes)):
@@ -196,13 +186,15 @@ def per_class(
         missing = [label for label in order if label not in numbers]
         if missing and default is None:
             raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
-        array = np.array([check_number(numbers.get(label, default), name) for label in order])
+        array = np.array([validation.check_number(numbers.get(label, default), name) for label in order])
     else:
         order = list(range(n_classes)) if labels is None else class_order([], n_classes, labels, name)
-        array = np.atleast_1d(to_floats(to_array(values, name), name))
+        array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
         if array.shape != (n_classes,):
             one = f"; for the first class alone pass {name}={{{order[0]!r}: {values!r}}}" if array.size == 1 else ""
-            raise ValueError(f"{name} must hold one number for each of {n_classes} classes, got {brief(values)}{one}.")
+            raise ValueError(
+                f"{name} must hold one number for each of {n_classes} classes, got {validation.brief(values)}{one}."
+            )
     good = (array >= _RANGE[0]) & (array <= _RANGE[1])
     if not np.all(good):
         first = int(np.argmin(good))
@@ -244,12 +236,12 @@ def _first_class(values: Any, bad: NDArray[np.bool_], labels: ArrayLike | None) 
     k = int(np.argmax(bad))
     if isinstance(values, Mapping):
         return k, class_order(_plain_keys(values), len(bad), labels, "")[k]
-    return k, k if labels is None else np.atleast_1d(to_array(labels, "labels")).tolist()[k]
+    return k, k if labels is None else np.atleast_1d(validation.to_array(labels, "labels")).tolist()[k]
 
 
 def weight_ratio(value: Any, name: str) -> float:
     """One positive ratio of weights."""
-    ratio = check_number(value, name)
+    ratio = validation.check_number(value, name)
     if not _RANGE[0] <= ratio <= _RANGE[1]:
         raise ValueError(f"{name} must be > 0 and finite ({_RANGE[0]:g} to {_RANGE[1]:g}), got {value}.")
     return ratio
@@ -257,7 +249,7 @@ def weight_ratio(value: Any, name: str) -> float:
 
 def share_odds(positive_share: float) -> float:
     """Odds of the relative weight of the positive class; at 0 and 1 the map is constant and has no inverse."""
-    share = check_unit(positive_share, "positive_share", open_low=True, open_high=True)
+    share = validation.check_unit(positive_share, "positive_share", open_low=True, open_high=True)
     return weight_ratio(share / (1.0 - share), "the odds of positive_share")
 
 
@@ -267,13 +259,13 @@ def balanced_weights(
     """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
     if y_train is None:
         raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
-    seen = to_array(y_train, "y_train")
+    seen = validation.to_array(y_train, "y_train")
     if seen.ndim != 1 or seen.size == 0:
         raise ValueError(f"y_train must be 1-D with at least one label, got shape {seen.shape}.")
-    order = np.unique(seen) if labels is None else to_array(labels, "labels")
+    order = np.unique(seen) if labels is None else validation.to_array(labels, "labels")
     if len(order) != n_classes:
         raise ValueError(f"y_train holds {len(order)} classes but y_prob has {n_classes}: pass labels=.")
-    if labels is None and one_column and not one_is_positive(order.tolist()):
+    if labels is None and one_column and not validation.one_is_positive(order.tolist()):
         shown = ", ".join(map(repr, order.tolist()))
         raise ValueError(
             f"y_train holds {shown}, and y_prob is of one class: pass labels= with the negative class first and the "
@@ -317,10 +309,10 @@ def class_weights(
 
 def read_prior(prior: Any, n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False) -> Floats:
     """Class shares: of the positive class alone, or of every class."""
-    if not isinstance(prior, Mapping) and np.ndim(to_array(prior, name)) == 0:
+    if not isinstance(prior, Mapping) and np.ndim(validation.to_array(prior, name)) == 0:
         if n_classes != 2:
             raise ValueError(f"{name} must hold the shares of {n_classes} classes, got {prior}.")
-        share = check_unit(prior, name, open_low=True, open_high=True)
+        share = validation.check_unit(prior, name, open_low=True, open_high=True)
         return np.array([1.0 - share, share])
     shares = per_class(prior, n_classes, labels, name, default=None, one_column=one_column)
     if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:
@@ -444,12 +436,12 @@ def apply_class_weight(
 def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, logits: bool, undo: bool) -> Floats:
     """Multiply the odds of each class by its weight, or divide them by it."""
     pos_weight = given.pos_weight
-    if np.ndim(to_array(pos_weight, "pos_weight")) != 1:
+    if np.ndim(validation.to_array(pos_weight, "pos_weight")) != 1:
         scores = read_scores(y_prob, logits=logits)
         weights = class_weights(scores.n_classes, given, y_train, labels, one_column=scores.one_column)
         return scores.shifted(1.0 / weights if undo else weights)
     one_of(**given._asdict())
-    shape = to_array(y_prob, "y_prob").shape
+    shape = validation.to_array(y_prob, "y_prob").shape
     if len(shape) != 2:
         raise ValueError(f"y_prob must have one column for each pos_weight, got shape {shape}.")
     columns = read_columns(y_prob, logits=logits)
@@ -732,9 +724,9 @@ def undo_loss_matrix(
         raise ValueError(f"y_prob must hold a positive score in every row, got zeros in row {int(np.argmax(empty))}.")
     scale = weights.T / np.diag(weights)[:, None]
     posterior, root = np.empty(scores.shape), np.empty(len(scores))
-    for part in blocks(len(scores), max(1, _CELLS // scale.size)):
+    for part in validation.blocks(len(scores), max(1, _CELLS // scale.size)):
         posterior[part], root[part] = _perron(scores[part][:, :, None] * scale)
-    return (posterior, np.abs(root - 1.0)) if check_flag(return_misfit, "return_misfit") else posterior
+    return (posterior, np.abs(root - 1.0)) if validation.check_flag(return_misfit, "return_misfit") else posterior
 
 
 def apply_loss_matrix(y_prob: ArrayLike, beta: ArrayLike) -> Floats:
@@ -773,7 +765,7 @@ def apply_loss_matrix(y_prob: ArrayLike, beta: ArrayLike) -> Floats:
 
 
 def _read_matrix(beta: ArrayLike, n_classes: int) -> Floats:
-    weights = to_floats(to_array(beta, "beta"), "beta")
+    weights = validation.to_floats(validation.to_array(beta, "beta"), "beta")
     if weights.shape != (n_classes, n_classes):
         raise ValueError(f"beta must have shape ({n_classes}, {n_classes}), got {weights.shape}.")
     good = (weights >= _RANGE[0]) & (weights <= _RANGE[1])

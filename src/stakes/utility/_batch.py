@@ -47,17 +47,15 @@ class Carry:
         self._rest = np.zeros(size)
 
     def add(self, values: Floats) -> None:
-        """Add a vector; a shorter one adds to the first entries only."""
-        part = slice(len(values))
-        old = self._sum[part]
-        new = old + values
-        shift = new - old
-        self._rest[part] += (old - (new - shift)) + (values - shift)
-        self._sum[part] = new
+        """Add a vector."""
+        new = self._sum + values
+        shift = new - self._sum
+        self._rest += (self._sum - (new - shift)) + (values - shift)
+        self._sum = new
 
-    def value(self, size: int | None = None) -> Floats:
-        """Return the sum, or its first entries."""
-        return self._sum[:size] + self._rest[:size]
+    def value(self) -> Floats:
+        """Return the sum."""
+        return self._sum + self._rest
 
 
 def suffix_sums(blocks: Floats) -> Floats:
@@ -117,11 +115,6 @@ def log_products(yes: Floats, no: Floats, rate: Floats, rows: int) -> Floats:
     if direct < len(ends):
         out[direct:] = _series_logs(tail, loss, largest * float(tail[0]), rows)
     return out
-
-
-def column_sums(blocks: Floats) -> Floats:
-    """Correctly rounded sum of each column."""
-    return np.array([math.fsum(column) for column in blocks.T])
 
 
 def _direct_logs(yes: Floats, no: Floats, rate: Floats, loss: Floats) -> Floats:
@@ -223,23 +216,17 @@ class Batch:
     def none_positive(self) -> float:
         """Probability that no row is positive."""
         rows = self.descending()
-        return _product(rows.no, rows.yes)
+        if not len(rows):
+            return 1.0
+        if rows.no[0] == 0.0:
+            return 0.0
+        near = np.searchsorted(rows.no, 0.5)
+        return math.exp(math.fsum([float(np.log(rows.no[:near]).sum()), float(np.log1p(-rows.yes[near:]).sum())]))
 
     @cached_property
     def all_positive(self) -> float:
         """Probability that every row is positive."""
-        rows = self.descending()
-        return _product(rows.yes[::-1], rows.no[::-1])
-
-
-def _product(factors: Floats, rest: Floats) -> float:
-    """Product of ascending factors, given their complements."""
-    if len(factors) == 0:
-        return 1.0
-    if factors[0] == 0.0:
-        return 0.0
-    near = np.searchsorted(factors, 0.5)
-    return math.exp(math.fsum([float(np.log(factors[:near]).sum()), float(np.log1p(-rest[near:]).sum())]))
+        return self.mirrored().none_positive
 
 
 # A computed curve of expected utilities with a bound on its error.

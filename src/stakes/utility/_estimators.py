@@ -16,8 +16,6 @@ from stakes.utility._measures import get_measure
 from stakes.utility._population import population_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.utility._batch import Correction
@@ -148,7 +146,8 @@ class ExpectedUtilityClassifier(BinaryClassifier):
             corrected = clean_probabilities(prob, self.correction)
             descending = get_measure(self.measure).ranking().descending
             return classes[decide(corrected, self.threshold_, len(prob), descending=descending)]
-        parts = [self._solve(prob[rows]).predict() for rows in self._batches(len(prob))]
+        size = max(len(prob), 1) if self.batch_size is None else self.batch_size
+        parts = [self._solve(prob[start : start + size]).predict() for start in range(0, len(prob), size)]
         return classes[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]
 
     def expected_utility(self, X: Any) -> ExpectedUtility:
@@ -172,10 +171,6 @@ class ExpectedUtilityClassifier(BinaryClassifier):
 
     def _solve(self, prob: Floats) -> ExpectedUtility:
         return expected_utility(prob, self.measure, zero_division=self.zero_division, correction=self.correction)
-
-    def _batches(self, n: int) -> Iterator[slice]:
-        size = n if self.batch_size is None else self.batch_size
-        return (slice(start, start + size) for start in range(0, n, max(size, 1)))
 
 
 @dataclass(eq=False, repr=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from stakes.utility._batch import (
     accurate_cumsum,
     accurate_sum,
     block_rows,
-    column_sums,
     log_products,
     spans,
     suffix_sums,
@@ -284,7 +283,8 @@ class Shares:
 
 def log_expectations(batch: Batch, rate: Floats) -> Floats:
     """Logarithm of E[exp(-rate P)] for each rate."""
-    return column_sums(log_products(batch.yes, batch.no, rate, BLOCK_ENTRIES))
+    logs = log_products(batch.yes, batch.no, rate, BLOCK_ENTRIES)
+    return np.array([math.fsum(column) for column in logs.T])  # correctly rounded
 
 
 def series_orders(largest: float) -> int:
@@ -407,10 +407,7 @@ def expected_jaccard(batch: Batch, zero_division: float) -> UtilityEstimate:
     for start, stop, terms in sums.blocks(0, n):
         values[start + 1 : stop + 1] = terms.sum(axis=0)
     values[1:] *= hits
-
-    def steps(first: int, last: int) -> tuple[Floats, Floats]:
-        return _jaccard_steps(sums, batch, hits, first, last)
-
+    steps = partial(_jaccard_steps, sums, batch, hits)
     return UtilityEstimate(values, RELATIVE + ROUNDING, 2.0 * TAIL, "exponentials", steps=steps, floor=120.0 * TAIL)
 
 
@@ -466,17 +463,9 @@ def expected_kappa(batch: Batch) -> UtilityEstimate:
 
     # differences are known on both sides of the middle; those on the side of the best k decide
     on_left = bool(np.argmax(values) <= half)
-    return UtilityEstimate(
-        values,
-        _ERROR,
-        4.0 * TAIL,
-        "exponentials",
-        scale=float(scale.max()),
-        steps=left.steps if on_left else right_steps,
-        steps_start=1 if on_left else n - half,
-        steps_end=half if on_left else n - 1,
-        floor=_FLOOR,
-    )
+    steps, start, end = (left.steps, 1, half) if on_left else (right_steps, n - half, n - 1)
+    sides = UtilityEstimate(values, _ERROR, 4.0 * TAIL, "exponentials", scale=float(scale.max()), floor=_FLOOR)
+    return replace(sides, steps=steps, steps_start=start, steps_end=end)
 
 
 class _FirstHalf:

@@ -458,7 +458,7 @@ def _positive_nodes(batch: Batch, power: float) -> tuple[Floats, Floats]:
 def recall_curve(batch: Batch, zero_division: float, rates: RateMaker) -> UtilityEstimate:
     """Curve of E[TP / P]; recall of no positives is ``zero_division``."""
     rho = rates(batch, 1.0)
-    values = _from_zero(accurate_cumsum(rho.values)) + zero_division * batch.none_positive
+    values = np.append(0.0, accurate_cumsum(rho.values)) + zero_division * batch.none_positive
 
     def steps(first: int, last: int) -> tuple[Floats, Floats]:
         return rho.values[first:last], rho.relative * rho.values[first:last]
@@ -490,7 +490,7 @@ def balanced_accuracy_curve(
     n = max(len(batch), 1)
     up, down = rates(batch, 1.0), rates(batch.mirrored(), 1.0)
     rejected = down.values[::-1]
-    values = 0.5 * (_from_zero(accurate_cumsum(up.values)) + _from_zero(accurate_cumsum(down.values))[::-1])
+    values = 0.5 * (np.append(0.0, accurate_cumsum(up.values)) + np.append(0.0, accurate_cumsum(down.values))[::-1])
     slope = 0.0
     if drop_absent:
         shown = np.arange(len(values)) / n
@@ -521,7 +521,7 @@ def quadratic_mean_curve(batch: Batch, zero_division: float) -> UtilityEstimate:
     """Curve of 1 - E[(1 - TPR)^2 + (1 - TNR)^2] / 2."""
     missed = _square_losses(batch.reversed())[::-1]
     alarmed = _square_losses(batch.mirrored().reversed())
-    loss = _from_zero(accurate_cumsum(missed[::-1]))[::-1] + _from_zero(accurate_cumsum(alarmed))
+    loss = np.append(0.0, accurate_cumsum(missed[::-1]))[::-1] + np.append(0.0, accurate_cumsum(alarmed))
     loss += (1.0 - zero_division) ** 2 * (batch.none_positive + batch.all_positive)
     values = 1.0 - 0.5 * loss
 
@@ -545,10 +545,6 @@ def _square_losses(batch: Batch) -> Floats:
         out[block.start : block.stop] = block.mean(block.share, weight + 2.0 * weight * block.base)
         out[block.start : block.stop] += 2.0 * block.product(block.share, block.before(), weight)
     return out
-
-
-def _from_zero(total: Floats) -> Floats:
-    return np.concatenate([[0.0], total])
 
 
 # Expected Matthews correlation: MCC = (TP N - FP P) / sqrt(k (n - k) P N) is linear in labels times 1 / sqrt(P N).

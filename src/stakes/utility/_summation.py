@@ -211,8 +211,7 @@ class Cumulants(NamedTuple):
     def room(self) -> Floats:
         """Standard deviations between the mean and the nearer end of the range, for each k."""
         yes, no, variance = self.sums[:3]
-        distance: Floats = np.minimum(yes, no) / np.sqrt(variance)
-        return distance
+        return np.minimum(yes, no) / np.sqrt(variance)
 
     def side(self, order: int) -> Side:
         """Gauss rules."""
@@ -386,8 +385,7 @@ def _chord_deviation(lines: Floats) -> Floats:
     """Deviation of the sum before each row from the chord."""
     sums = np.cumsum(lines, axis=1)
     share = np.arange(lines.shape[1]) / lines.shape[1]
-    out: Floats = sums - lines - np.multiply.outer(sums[:, -1], share)
-    return out
+    return sums - lines - np.multiply.outer(sums[:, -1], share)
 
 
 def _at(value: CountValue, blocks: Stretch, places: list[tuple[Floats, Floats]], further: int = 0) -> list[Floats]:
