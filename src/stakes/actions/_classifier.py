@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, decided_at, ratio_of_costs
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import BinarySample, check_capacity, check_choice, check_same_order, check_weights
 from stakes.core.score_table import ScoreTable
-from stakes.costs import as_deferral
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.costs import Deferral
-
+from stakes.costs import Deferral, as_deferral
 
 _NUMBER, _TEXT = -1, "defer"
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.formulas import DecidesByScore, Onnx, check_missing, decide_present, decided, is_expression, reaching
 from stakes.base.validation import (
     SQUARED_WELL,
@@ -28,23 +32,14 @@ from stakes.base.validation import (
 from stakes.core.options import evaluation_data
 from stakes.core.regret import losses_by_score
 from stakes.core.score_table import ScoreTable
-from stakes.costs import Deferral, Fixed, as_costs, as_deferral
+from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
 from stakes.curves import Curve, RatioCurve, ratio_of, straight
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import count, percent
 
-if TYPE_CHECKING:
-    import os
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.costs import CostDistribution, CostsLike
-
-    Actions = NDArray[np.int8]
+Actions = NDArray[np.int8]
 
 
 # Which rows are acted on, not acted on or deferred, at the score's face value: Chow's rule, and under a capacity.

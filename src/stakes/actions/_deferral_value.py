@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.actions._deferral import (
     ACT,
     DEFER,
+    Actions,
     action_costs,
     best_pair,
     between,
@@ -21,6 +24,7 @@ from stakes.actions._deferral import (
     deferral_zone,
     face_actions,
 )
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
     BinarySample,
     check_capacity,
@@ -33,22 +37,11 @@ from stakes.base.validation import (
 from stakes.core.options import Options, refuse_weighing
 from stakes.core.regret import row_losses, table_integral
 from stakes.core.score_table import ScoreTable
-from stakes.costs import CostDistribution, Deferral, Fixed, as_costs, as_deferral
-from stakes.inference import CostRows, Estimate, check_dependence, few_carry, select
+from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
+from stakes.inference import CostRows, Estimate, Selection, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, percent
 from stakes.variance.sums import worst_losses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import ArrayLike
-
-    from stakes.actions._deferral import Actions
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.costs import CostsLike
-    from stakes.inference import Selection
-
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
 

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.actions._deferral_value import mean_estimates
+from stakes.base.arrays import Floats, Integers
 from stakes.base.validation import blocks, check_level, check_same_order, generator, settled_order, to_array
-from stakes.inference import NEEDED, Comparison, CostRows, Estimate, check_contest, check_dependence, holm, select
-from stakes.metrics import check_multiclass, check_problem, walk
+from stakes.costs import CostDistribution, CostsLike
+from stakes.inference import (
+    NEEDED,
+    Comparison,
+    CostRows,
+    Estimate,
+    Selection,
+    check_contest,
+    check_dependence,
+    holm,
+    select,
+)
+from stakes.metrics import CostProblem, check_multiclass, check_problem, walk
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, build_frame
 from stakes.outputs.text import decimals_for, number, p_value, percent, shown_name, with_short_names
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Floats, Integers
-    from stakes.costs import CostDistribution, CostsLike
-    from stakes.inference import Selection
-    from stakes.metrics import CostProblem
-
 
 # What is asked about many actions: clean rows of one or several models, the matrices, and the names of both.
 

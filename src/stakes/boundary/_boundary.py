@@ -4,37 +4,28 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import column_of, onnx_column, sql_column
+from stakes.base.arrays import Floats
+from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
 from stakes.base.validation import as_fraction
-from stakes.boundary._certificate import read_certificate
-from stakes.boundary._out_of_fold import estimate_gain, estimate_optimism
-from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, level_of
-from stakes.boundary._rules import LevelRule, RankedRule, ShiftedRule, read_rule
+from stakes.boundary._certificate import Certificate, read_certificate
+from stakes.boundary._out_of_fold import Gain, Optimism, Settings, estimate_gain, estimate_optimism
+from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of
+from stakes.boundary._rules import LevelRule, RankedRule, Rule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import CellStyle, ResultTable, TableColumn, Tabular, cell_text, plain, table
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import threshold_name
-
-if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.formulas import Dialect, Missing
-    from stakes.boundary._certificate import Certificate
-    from stakes.boundary._out_of_fold import Gain, Optimism, Settings
-    from stakes.boundary._problem import BoundaryRows, Floats, Ints
-    from stakes.boundary._rules import Rule
-
 
 # A boundary in a notebook: summary, levels, and the evidence behind the counts.
 

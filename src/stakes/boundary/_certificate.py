@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stakes.base.arrays import Floats
+from stakes.boundary._problem import BoundaryRows
 from stakes.boundary._rules import RankedRule, Ranker
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from stakes.boundary._problem import BoundaryRows, Floats
 
 LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, in steps of _RATIO

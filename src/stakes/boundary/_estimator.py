@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import check_same_order, check_scores, to_array
-from stakes.boundary._fit import fit_boundary
-from stakes.uncertainty import from_bagging, from_ensemble
+from stakes.boundary._boundary import Boundary
+from stakes.boundary._fit import Solver, fit_boundary
+from stakes.boundary._problem import Goal
+from stakes.uncertainty import EnsembleUncertainty, from_bagging, from_ensemble
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.boundary._boundary import Boundary
-    from stakes.boundary._fit import Solver
-    from stakes.boundary._problem import Goal
-    from stakes.uncertainty import EnsembleUncertainty
-
-    Floats = NDArray[np.float64]
-    Uncertainty = Callable[[Any, Any], ArrayLike]
+Uncertainty = Callable[[Any, Any], ArrayLike]
 
 
 @dataclass(eq=False, repr=False)

@@ -8,40 +8,37 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
+from stakes.base.formulas import Missing
 from stakes.base.validation import as_fraction, check_choice, check_level, generator, in_percent
 from stakes.boundary import _problem
 from stakes.boundary._boundary import COUNTS, Boundary
-from stakes.boundary._certificate import certify
+from stakes.boundary._certificate import Certificate, certify
 from stakes.boundary._out_of_fold import FOLDS, SOLVERS, Settings, check_solver, choose_settings, split_rows
-from stakes.boundary._rules import LevelRule
-from stakes.boundary._solvers import NEVER, frontier_of, goal_value, scaled_value, trace
+from stakes.boundary._problem import BoundaryProblem, BoundaryRows, FitOptions, Goal, Ints
+from stakes.boundary._rules import LevelRule, Rule
+from stakes.boundary._solvers import NEVER, Node, frontier_of, goal_value, scaled_value, trace
+from stakes.costs import CostsLike
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-    from numpy.typing import ArrayLike, NDArray
 
-    from stakes.base.formulas import Missing
-    from stakes.boundary._certificate import Certificate
-    from stakes.boundary._problem import BoundaryProblem, BoundaryRows, FitOptions, Floats, Goal, Ints
-    from stakes.boundary._rules import Rule
-    from stakes.boundary._solvers import Node
-    from stakes.costs import CostsLike
-
-    Solver = Literal[
-        "exact",
-        "ranker",
-        "cv",
-        "single_threshold",
-        "heuristic_recalibration",
-        "greedy",
-        "isotonic",
-        "isotonic_completed",
-        "equal_weight_dp",
-        "variable_weight_dp",
-    ]
-    Binning = Literal["equal_weight", "equal_span", "equal_positive", "unbinned"]
+Solver = Literal[
+    "exact",
+    "ranker",
+    "cv",
+    "single_threshold",
+    "heuristic_recalibration",
+    "greedy",
+    "isotonic",
+    "isotonic_completed",
+    "equal_weight_dp",
+    "variable_weight_dp",
+]
+Binning = Literal["equal_weight", "equal_span", "equal_positive", "unbinned"]
 
 
 # Counts of a region by level, and the assembled result.

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats
 from stakes.base.numerics import sigmoid
 from stakes.base.validation import as_fraction, check_labels, check_level, check_unit, to_array
 from stakes.boundary._boundary import Boundary
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import ArrayLike
-
-    from stakes.boundary._problem import Floats
 
 _BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5])  # how far below, in log-odds
 _ROUNDING = 1e-9

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.validation import as_fraction, check_level, check_whole, generator, next_fraction
-from stakes.boundary._problem import level_cuts, level_of, rows_to_options
-from stakes.boundary._rules import LevelRule, RankedRule, Ranker, ShiftedRule
+from stakes.boundary._problem import (
+    BoundaryProblem,
+    BoundaryRows,
+    FitOptions,
+    Ints,
+    level_cuts,
+    level_of,
+    rows_to_options,
+)
+from stakes.boundary._rules import LevelRule, RankedRule, Ranker, Rule, ShiftedRule
 from stakes.boundary._solvers import HEURISTICS, goal_formula, rate_around, relaxed, solve_exact, undominated_levels
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from stakes.boundary._problem import Bools, BoundaryProblem, BoundaryRows, FitOptions, Floats, Ints
-    from stakes.boundary._rules import Rule
 
 
 # The settings of a fit (solver, levels and bins), so that it can be repeated on other rows.

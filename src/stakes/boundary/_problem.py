@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.costs import as_costs
+from stakes.base.arrays import Bools, Floats
+from stakes.costs import CostsLike, as_costs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.costs import CostsLike
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 # The goal and constraints of a boundary, as integers and exact fractions.

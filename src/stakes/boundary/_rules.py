@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching
 from stakes.base.numerics import fit_logistic, sigmoid
 from stakes.boundary import _problem
+from stakes.boundary._problem import Ints, SortedLevel
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.boundary._problem import Floats, Ints, SortedLevel
-
-    Integers = NDArray[np.int64]
-    Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 
 # A learned ranking by score and uncertainty: logistic regression on [z, z^2, v, v z, v^2].

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import next_fraction
-from stakes.boundary._problem import INT64_SAFE, combine
+from stakes.boundary._problem import INT64_SAFE, BoundaryProblem, FitOptions, Ints, combine
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from stakes.boundary._problem import BoundaryProblem, FitOptions, Floats, Ints
-
-    Values = NDArray[Any]
-    Solver = Callable[[FitOptions, Fraction], Ints]
+Values = NDArray[Any]
+Solver = Callable[[FitOptions, Fraction], Ints]
 
 
 # The exact frontier: the fewest rows that a boundary must select for exactly t true positives, for every t.

@@ -5,24 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, find_positive_label
 from stakes.base.validation import check_same_order, check_weights, positive_label
 from stakes.correction._weights import balanced_weights, per_class, read_prior, sampling_factors, shift_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # Weights and sampling of the training, read from a fitted classifier.
 #

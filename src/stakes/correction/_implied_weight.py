@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.numerics import sigmoid
 from stakes.base.validation import blocks, check_level
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-
 
 # Tests that probabilities are calibrated, each with its statistic and p-value; all assume clean data.
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
+from stakes.base.arrays import Floats
 from stakes.base.numerics import weighted_sum
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
@@ -28,19 +30,13 @@ from stakes.correction._implied_weight import (
     spiegelhalter,
 )
 from stakes.correction._weights import Stated, class_weights, sampling_factors, shift_odds, shift_rows
-from stakes.curves import binned_reliability_of, reliability_curve_of
+from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.variance.sums import holm
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.curves import BinnedReliability, ReliabilityCurve
-
-    Floats = NDArray[np.float64]
-    Draws = tuple[int, np.random.Generator]
+Draws = tuple[int, np.random.Generator]
 
 
 # Multinomial logistic recalibration of class probabilities on their log ratios, by Newton's method.

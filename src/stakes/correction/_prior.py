@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.base import validation
+from stakes.base.arrays import Floats
 from stakes.correction._implied_weight import chi2_tail
 from stakes.correction._weights import read_prior, read_scores
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
 
 _EM_STEPS = 20
 _RIDGE = 1e-13

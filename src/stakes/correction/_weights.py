@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
+from stakes.base.arrays import Floats
 from stakes.base.formulas import is_expression
 from stakes.metrics import check_probability_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # The arithmetic behind every correction: class odds are multiplied by known factors.
 #

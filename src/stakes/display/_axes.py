@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice, check_same_order
 from stakes.core.score_table import ScoreTable
-from stakes.curves import Curve
+from stakes.curves import Curve, SmoothCalibrationCurve
 from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
     from matplotlib.axes import Axes
     from matplotlib.axes._secondary_axes import SecondaryAxis
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon, Rectangle
     from matplotlib.ticker import FixedLocator, MaxNLocator
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.curves import SmoothCalibrationCurve
-
-    Floats = NDArray[np.float64]
 
 
 # What every picture shares, without matplotlib: colours, line styles, and ticks of the cost axis in percent and odds.

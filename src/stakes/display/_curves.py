@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stakes.curves import lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
+from stakes.base.arrays import Floats
+from stakes.core.score_table import ScoreTable
+from stakes.curves import Curve, lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
 from stakes.display._axes import (
     MODEL,
     MOST_BANDS,
@@ -14,6 +18,9 @@ from stakes.display._axes import (
     REFERENCE_COLOUR,
     CurvesDisplay,
     Display,
+    Legend,
+    Range,
+    XScale,
     check_bounds,
     draw_cost_axis,
     draw_line,
@@ -34,16 +41,9 @@ from stakes.inference import Band
 from stakes.outputs.hooks import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
-
-    from stakes.core.score_table import ScoreTable
-    from stakes.curves import Curve
-    from stakes.display._axes import Floats, Legend, Range, XScale
 
 
 # Curves over a rate or a share: ROC, precision-recall, lift, gains, and the smooth calibration curve.

@@ -8,26 +8,25 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.actions import ActionEvaluation, deferral_curve
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_kind
 from stakes.boundary import Boundary, fit_boundary
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostsLike, Deferral
+from stakes.curves import Curve
 from stakes.display import _axes
+from stakes.display._axes import Legend, Range
 from stakes.display._curves import ShareCurvesDisplay
 from stakes.information import ValueOfInformation
-from stakes.utility import UtilityCurve, expected_utility, utility_curve
+from stakes.utility import Measure, UtilityCurve, expected_utility, utility_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
-
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike, Deferral
-    from stakes.curves import Curve
-    from stakes.display._axes import Floats, Legend, Range
-    from stakes.utility import Measure
 
 
 # What each model costs where there are many actions, and which classes the cost comes from.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from stakes.base.validation import check_kind
-from stakes.costs import as_costs
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostsLike, Scale, as_costs
 from stakes.display._axes import (
     CHARACTER,
     GUIDE_COLOUR,
     MODEL,
     REFERENCE_COLOUR,
     SMALL,
+    Legend,
     PredictionsDisplay,
     drawn,
     few_ticks,
@@ -28,15 +31,9 @@ from stakes.display._axes import (
 from stakes.metrics import Decomposition, decompose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
 
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike, Scale
-    from stakes.display._axes import Legend
 
 _MARGIN = 0.12  # share of the width that holds the models of infinite miscalibration
 _MARKER_SIZE = 7.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from stakes.boundary import Boundary
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
-from stakes.display._axes import OF_AMOUNTS, Display, label_references, legend_under, pyplot, settle
+from stakes.display._axes import OF_AMOUNTS, Display, XScale, label_references, legend_under, pyplot, settle
 from stakes.display._curves import BandDisplay
 from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
 from stakes.display._decomposition import DecompositionDisplay
@@ -31,12 +32,8 @@ from stakes.outputs.hooks import draw
 from stakes.training import MonitorComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from stakes.display._axes import XScale
 
 
 # What ``Curve.plot`` and ``Evaluation.plot`` reach: one curve on its display, an evaluation on four.

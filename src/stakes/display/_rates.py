@@ -7,20 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostsLike
 from stakes.curves import ThresholdTable, threshold_table
 from stakes.display import _axes
+from stakes.display._axes import Legend, Range, XScale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike
-    from stakes.display._axes import Legend, Range, XScale
-
-    Floats = NDArray[np.float64]
 
 
 # Points of the steps that rates and values make over the threshold, from the counts of a threshold table.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
 from stakes.core.score_table import ScoreTable
 from stakes.correction import LossCalibrationCurve, loss_calibration_curve
@@ -19,17 +21,13 @@ from stakes.curves import (
     smooth_calibration_curve,
 )
 from stakes.display import _axes
+from stakes.display._axes import Legend, Range, Style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.container import ErrorbarContainer
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.display._axes import Floats, Legend, Range, Style
 
 
 # Reliability diagram: observed event rates against scores, with the distribution of the scores above it.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
+from stakes.core.regret import Rule
+from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, PiecewiseLinear, Weighted
 from stakes.curves import (
     BrierCurve,
@@ -22,17 +26,11 @@ from stakes.curves import (
     regret_curve,
 )
 from stakes.display import _axes
+from stakes.display._axes import Legend, Range, XScale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
-
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.display._axes import Floats, Legend, Range, XScale
 
 
 # Curves over the decision threshold: regret, and net benefit (the decision curve).

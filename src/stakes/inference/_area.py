@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import blocks, check_unit
 from stakes.core.options import check_rule
-from stakes.core.regret import row_losses
+from stakes.core.regret import Rule, row_losses
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, check_parameters, guess_metric
-from stakes.variance.influence import NEEDED_FOR_SKILL, Influence, influence_moments, mean_influence, skill_influence
+from stakes.variance.influence import (
+    NEEDED_FOR_SKILL,
+    Influence,
+    WeightedCells,
+    influence_moments,
+    mean_influence,
+    skill_influence,
+)
 from stakes.variance.sums import (
     BLOCK,
+    Block,
     Moments,
     Sums,
     class_variance,
@@ -28,18 +40,8 @@ from stakes.variance.sums import (
     worst_losses,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution
-    from stakes.variance.influence import WeightedCells
-    from stakes.variance.sums import Block
-
-    Dependence = tuple[Integers | None, int | str | None]
-    Options = Mapping[str, Any]
+Dependence = tuple[Integers | None, int | str | None]
+Options = Mapping[str, Any]
 
 
 # Intervals of the area under the ROC curve and of the difference of two areas on the same rows.

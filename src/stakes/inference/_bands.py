@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
+    BinarySample,
     check_choice,
     check_level,
     check_names,
@@ -26,6 +29,8 @@ from stakes.curves import bin_starts, local_limits, reliability_curve_of, times_
 from stakes.inference._comparison import check_paired
 from stakes.inference._simultaneous import (
     Band,
+    Pieces,
+    Totals,
     band_of,
     counts_of,
     critical_value,
@@ -39,14 +44,7 @@ from stakes.inference._simultaneous import (
 from stakes.variance.dependence import dependence_of
 from stakes.variance.sums import effective
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.validation import BinarySample
-    from stakes.inference._simultaneous import Pieces, Totals
-
-    _Columns = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # estimate, error, limits, simultaneous limits
+_Columns = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # estimate, error, limits, simultaneous limits
 
 
 # Bounds of the true event rate over the score, if it never falls: those of the band hold for every number of rows.

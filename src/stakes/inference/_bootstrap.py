@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
 from itertools import product
 from statistics import NormalDist
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
+    BinarySample,
     check_choice,
     check_flag,
     check_level,
@@ -35,17 +38,9 @@ from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import guess
 from stakes.variance.dependence import check_dependence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.validation import BinarySample
-
-    Draw = Callable[[np.random.Generator], Integers]
-    Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
-    Kind = Literal["percentile", "basic", "normal"]
+Draw = Callable[[np.random.Generator], Integers]
+Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
+Kind = Literal["percentile", "basic", "normal"]
 
 
 # Resampled score tables: only counts are drawn, and scores stay sorted.

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import logit, sigmoid
 from stakes.base.validation import check_choice, check_level, check_same_order, check_whole, generator
 from stakes.core.options import evaluation_data
-from stakes.core.score_table import fit_recalibration
-from stakes.curves import SPAN, Neighbourhoods, binned_reliability_of, curve_over_log_odds
+from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
+from stakes.curves import SPAN, LocalFits, Neighbourhoods, binned_reliability_of, curve_over_log_odds
 from stakes.outputs.result_table import Tabular
-from stakes.variance.dependence import dependence_of
-from stakes.variance.influence import cells_of
+from stakes.variance.dependence import Design, dependence_of
+from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import NEEDED, Estimate, Moments, bessel, moments_of, too_few
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.random import Generator
-    from numpy.typing import ArrayLike
 
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.core.score_table import LogisticFit, ScoreTable
-    from stakes.curves import LocalFits
-    from stakes.variance.dependence import Design
-    from stakes.variance.influence import WeightedCells
-
-    Number = Callable[[Floats, Floats], Floats]
-    Reaches = Callable[[Floats, Floats, float], Bools]
+Number = Callable[[Floats, Floats], Floats]
+Reaches = Callable[[Floats, Floats, float], Bools]
 
 
 # Intervals of numbers made of the distance between a score and its smoothed event rate: ICI, E50, E90, Emax.

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from stakes.base.validation import check_kind, check_names, check_number, check_same_order
-from stakes.core.options import Options
-from stakes.core.regret import losses_by_score
+from stakes.base.arrays import Floats, Integers
+from stakes.base.validation import BinarySample, check_kind, check_names, check_number, check_same_order
+from stakes.core.options import EvaluationData, Options
+from stakes.core.regret import Rule, losses_by_score
 from stakes.core.score_table import ScoreTable
-from stakes.costs import as_costs
+from stakes.costs import CostsLike, Scale, as_costs
 from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular
-from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, digits, place_of_pair
-from stakes.variance.decisions import Decisions
+from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, Broken, digits, place_of_pair
+from stakes.variance.decisions import Decisions, PairSums
 from stakes.variance.dependence import PairedRows, dependence_of
 from stakes.variance.sums import effective, record_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Floats, Integers
-    from stakes.base.validation import BinarySample
-    from stakes.core.options import EvaluationData
-    from stakes.core.regret import Rule
-    from stakes.costs import CostsLike, Scale
-    from stakes.variance.checks import Broken
-    from stakes.variance.decisions import PairSums
-
-    Stretch = tuple[float, float, str]
+Stretch = tuple[float, float, str]
 
 
 # Whether one model costs less than another at every cost ratio of a range, exactly.

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import order_of, pav_starts
 from stakes.base.validation import BinarySample, check_level, generator, settled_order
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.regret import row_losses
 from stakes.core.score_table import ScoreTable
-from stakes.costs import Beta, as_costs, check_scale
-from stakes.inference._area import area_estimate
+from stakes.costs import Beta, CostDistribution, CostsLike, Scale, as_costs, check_scale
+from stakes.inference._area import Area, area_estimate
 from stakes.inference._bootstrap import is_whole, row_counts
 from stakes.metrics import area_under_roc, costs_of_severity
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
 from stakes.variance.influence import cells_of
 from stakes.variance.sums import Estimate, Moments, bessel, record_of, worst_losses
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.inference._area import Area
-
 
 # Cross-fitted isotonic recalibration.
 #

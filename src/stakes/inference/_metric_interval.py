@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats, Integers
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     brief,
@@ -41,14 +44,7 @@ from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import Estimate, Moments, half_width, moments_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Floats, Integers
-
-    Dependence = tuple[Integers | None, int | str | None]
+Dependence = tuple[Integers | None, int | str | None]
 
 
 # A metric over several horizons of the same follow-up: its mean by the trapezoidal rule, with an interval.

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
 from stakes.base.validation import check_choice, check_level, check_number, check_same_order
 from stakes.core.options import evaluation_data
-from stakes.costs import SCALES, Fixed, as_costs, held
+from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, held
 from stakes.outcomes import RowCosts, check_factor
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import Estimate, Moments, effective
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.costs import CostDistribution, CostsLike
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Integers = NDArray[np.intp]
 
 FEW_AMOUNTS = 50  # effective rows that carry a sum of amounts
 # with fewer there is no interval: among all that could have come, and among those that did. The second is low because

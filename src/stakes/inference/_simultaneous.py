@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stakes.base.validation import blocks
-from stakes.core.options import refuse_weighing
+from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.validation import BinarySample, blocks
+from stakes.core.options import EvaluationData, refuse_weighing
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
-from stakes.variance.dependence import Design
+from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import row_rates
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.validation import BinarySample
-    from stakes.core.options import EvaluationData
-    from stakes.variance.dependence import PairedRows
-
-    Bins = NDArray[np.signedinteger[Any]]
-    Singles = NDArray[np.float32]
+Bins = NDArray[np.signedinteger[Any]]
+Singles = NDArray[np.float32]
 
 
 # Weight of each class above and below every threshold, from rows or a score table: the statistics of a band.

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import check_flag, check_level, check_same_order, generator, to_array
+from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.validation import BinarySample, check_flag, check_level, check_same_order, generator, to_array
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.regret import regret_at
 from stakes.core.score_table import ScoreTable
-from stakes.costs import as_costs
+from stakes.costs import CostsLike, as_costs
 from stakes.curves import threshold_table_of
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.inference._simultaneous import (
+    Band,
+    Counts,
+    Pieces,
+    Totals,
     band_of,
     binned_pair,
     combined_limits,
@@ -33,22 +40,11 @@ from stakes.inference._simultaneous import (
     shifted,
 )
 from stakes.outputs.result_table import Tabular
-from stakes.variance.dependence import Design
+from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import effective, ratio
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.validation import BinarySample
-    from stakes.costs import CostsLike
-    from stakes.inference._simultaneous import Band, Counts, Pieces, Totals
-    from stakes.variance.dependence import PairedRows
-
-    Limits = tuple[Floats, Floats]
-    Bins = Integers
+Limits = tuple[Floats, Floats]
+Bins = Integers
 
 
 # Intervals of the entries of a threshold table: sensitivity, predictive values, likelihood ratios, cost.

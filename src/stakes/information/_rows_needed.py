@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,6 @@ from stakes.base.validation import check_choice, check_level, check_number, chec
 from stakes.information._value import check_positive
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import count, number, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OPEN = {"open_low": True, "open_high": True}
 _NODES = 200

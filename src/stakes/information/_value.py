@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats
 from stakes.base.validation import (
     brief,
     check_choice,
@@ -19,20 +21,11 @@ from stakes.base.validation import (
     settled_order,
 )
 from stakes.core.options import check_unit_cost, evaluation_data, refuse_weighing
-from stakes.costs import Fixed, as_costs
+from stakes.costs import CostDistribution, CostsLike, Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import number, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Bools, Floats
-    from stakes.costs import CostDistribution, CostsLike
-
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
 #

@@ -26,6 +26,7 @@ from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe,
 if TYPE_CHECKING:
     import polars as pl
 
+
 Bytes = Any  # bytes, or a map of a file
 Schema = dict[str, Any]
 _Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]

@@ -24,6 +24,7 @@ from stakes.outputs.text import nearest, shorten, visible
 if TYPE_CHECKING:
     import polars as pl
 
+
 Codes = NDArray[np.signedinteger[Any]]
 Cells = Any  # a series of polars or, where a format has no types, a list
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Added = tuple[Sequence[pl.Series], NDArray[np.bool_] | None]
 
+
 Integers = NDArray[np.int64]
 
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
+from stakes.base.arrays import Bools, Floats
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-
 
 # Disagreement among members and their shared uncertainty: variance, mutual information, expected and total entropy.
 

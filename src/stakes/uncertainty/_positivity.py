@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_number, check_same_order, check_unit, to_array, to_floats
 from stakes.outputs.result_table import Tabular
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # The true positivity behind a score with a given number of examples, and the bias of the score.
 #

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import check_scores, pick_positive_column, to_array
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Steps = Callable[[int, int], tuple[Floats, Floats]]
-    Correction = Callable[[Floats], ArrayLike]
+Steps = Callable[[int, int], tuple[Floats, Floats]]
+Correction = Callable[[Floats], ArrayLike]
 
 
 # Accurate sums and products over millions of rows.

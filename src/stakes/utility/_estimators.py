@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 
+from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import check_choice, check_same_order, check_weights
-from stakes.utility._batch import clean_probabilities, decide
-from stakes.utility._expected import expected_utility
-from stakes.utility._measures import get_measure
-from stakes.utility._population import population_threshold
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.utility._batch import Correction
-    from stakes.utility._expected import ExpectedUtility
-    from stakes.utility._measures import Measure
-    from stakes.utility._population import PopulationThreshold
-
-    Floats = NDArray[np.float64]
+from stakes.utility._batch import Correction, clean_probabilities, decide
+from stakes.utility._expected import ExpectedUtility, expected_utility
+from stakes.utility._measures import Measure, get_measure
+from stakes.utility._population import PopulationThreshold, population_threshold
 
 
 @dataclass(eq=False, repr=False)

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats, Integers
 from stakes.base.numerics import logit, sigmoid
 from stakes.base.validation import check_choice, check_same_order, check_unit, check_weights
 from stakes.curves import Curve
 from stakes.outputs.result_table import Tabular
 from stakes.utility import _fourier, _measures, _summation
-from stakes.utility._batch import UNIT, Batch, UtilityEstimate, clean_probabilities, decide
+from stakes.utility._batch import UNIT, Batch, Correction, UtilityEstimate, clean_probabilities, decide
 from stakes.utility._exponential import expected_fbeta, expected_jaccard, expected_kappa
+from stakes.utility._measures import Measure, RankingPrinciple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.utility._batch import Correction
-    from stakes.utility._measures import Measure, RankingPrinciple
-
-    Way = Callable[[Batch], "UtilityEstimate | None"]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
+Way = Callable[[Batch], "UtilityEstimate | None"]
 
 
 # Methods to compute a curve of expected utilities.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from stakes.base.arrays import Floats
 from stakes.utility._batch import (
     BLOCK_ENTRIES,
     ROUNDING,
     TAIL,
+    Batch,
     Carry,
     UtilityEstimate,
     accurate_cumsum,
@@ -22,16 +25,6 @@ from stakes.utility._batch import (
     spans,
     suffix_sums,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from stakes.utility._batch import Batch
-
-    Floats = NDArray[np.float64]
-
 
 # Sums of exponentials for 1/x, 1/sqrt(x) and 1/x^2, with a proved relative error on a stated range.
 #

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.utility._batch import (
     ROUNDING,
     TAIL,
     UNIT,
     Batch,
     Carry,
+    Steps,
     UtilityEstimate,
     accurate_cumsum,
     accurate_sum,
@@ -22,21 +26,12 @@ from stakes.utility._batch import (
     spans,
 )
 from stakes.utility._exponential import RELATIVE, Shares, difference_error, log_expectations, nodes
-from stakes.utility._measures import LinearRatio
+from stakes.utility._measures import LinearRatio, Measure
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from stakes.utility._batch import Steps
-    from stakes.utility._measures import Measure
-
-    Floats = NDArray[np.float64]
-    Complexes = NDArray[np.complex128]
-    CountFunction = Callable[[Floats], Floats]
-    Coefficients = tuple[float, float, float, float]
-    RateMaker = Callable[[Batch, float], "RowRates"]
+Complexes = NDArray[np.complex128]
+CountFunction = Callable[[Floats], Floats]
+Coefficients = tuple[float, float, float, float]
+RateMaker = Callable[[Batch, float], "RowRates"]
 
 
 # The law of the number of positives at a few Fourier frequencies: E[y_i phi(P)] for any phi, and the law itself.

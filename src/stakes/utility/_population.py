@@ -7,33 +7,25 @@ labels, by an exact scan of all of them, and how much that threshold varies from
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import DecidesByScore, decided, reaching
+from stakes.base.arrays import Floats
+from stakes.base.formulas import DecidesByScore, Missing, decided, reaching
 from stakes.base.numerics import count_sample
-from stakes.base.validation import blocks, check_level, check_sample, check_unit, check_whole, generator
+from stakes.base.validation import BinarySample, blocks, check_level, check_sample, check_unit, check_whole, generator
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.utility._batch import clean_probabilities, decide
 from stakes.utility._expected import UtilityCurve, expected_utility
-from stakes.utility._measures import get_measure, name_measure
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.formulas import Missing
-    from stakes.base.validation import BinarySample
-    from stakes.utility._measures import Measure
-
-    Floats = NDArray[np.float64]
+from stakes.utility._measures import Measure, get_measure, name_measure
 
 _FORMAT = "stakes-threshold-1"
 _NUMBERS = ("threshold", "utility", "confidence_level", "zero_division")

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import blocks
-from stakes.utility._batch import CERTAIN_ZERO, UNIT, CountLaw, UtilityEstimate, accurate_cumsum, first_laws, other_laws
+from stakes.utility._batch import (
+    CERTAIN_ZERO,
+    UNIT,
+    Batch,
+    CountLaw,
+    UtilityEstimate,
+    accurate_cumsum,
+    first_laws,
+    other_laws,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from stakes.utility._batch import Batch
-
-    Floats = NDArray[np.float64]
-    Coefficients = tuple[float, float, float, float]
+Coefficients = tuple[float, float, float, float]
 
 
 # Expected value of any measure by summing over both counts: the paper's Algorithms 1 and 2, corrected, and windows.

@@ -7,19 +7,17 @@ inequalities (Cauchy-Schwarz, moments of one distribution, the largest loss).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from stakes.base.arrays import Bools, Floats, Integers
 
-    from stakes.base.arrays import Bools, Floats, Integers
-
-    Broken = Callable[[str, str], ValueError]
+Broken = Callable[[str, str], ValueError]
 
 ROUNDING = 1e-9  # of sums over many rows, in any order
 FLOOR = 1e-12  # of the largest that the sum could be, where what is summed is itself a small difference

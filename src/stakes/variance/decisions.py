@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import weighted_sum
+from stakes.base.outcome import Origin
 from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label
 from stakes.core.kept import Serializable
 from stakes.core.options import Options, refuse_weighing
-from stakes.core.regret import losses_by_score, row_losses
-from stakes.costs import CostDistribution, as_costs
+from stakes.core.regret import Rule, losses_by_score, row_losses
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution, CostsLike, as_costs
+from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import (
+    Block,
     ClusterSums,
     Moments,
     Sums,
@@ -33,20 +40,7 @@ from stakes.variance.sums import (
     worst_losses,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.outcome import Origin
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostsLike
-    from stakes.outputs.serialization import JsonReader
-    from stakes.variance.sums import Block
-
-    Pairs = Sequence[tuple[int, int]]
+Pairs = Sequence[tuple[int, int]]
 
 
 # Losses of several decision rules and of their differences, block by block.

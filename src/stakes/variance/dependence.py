@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.outcome import Origin
 from stakes.base.validation import BinarySample, as_column, is_missing, plain_labels, to_array
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
     Sums,
+    Variance,
     aligned,
     bessel,
     cluster_variance,
@@ -24,16 +29,6 @@ from stakes.variance.sums import (
     row_rates,
     squares_and_fourths,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.base.outcome import Origin
-    from stakes.variance.sums import Variance
-
 
 # Rows that are not independent: the variance of an estimate over clusters and over rows in order of time.
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.arrays import Floats
 from stakes.base.validation import generator, to_array, to_floats
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-
 
 # The largest of several jointly normal values: its expectation, and how probable it is that each is the largest.
 #

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import blocks, to_array, to_floats
+from stakes.costs import CostDistribution
 from stakes.outputs.result_table import Tabular
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from stakes.base.arrays import Bools, Floats, Integers
-    from stakes.costs import CostDistribution
-
-    Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
-    Raw = tuple[Floats, Floats, Floats]
+Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
+Raw = tuple[Floats, Floats, Floats]
 
 
 # Variance, degrees of freedom and scarcity of a mean, from sums of powers of its values over the units of each class.
