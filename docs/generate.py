@@ -212,6 +212,7 @@ ROOMS = {
     "utility": "Decisions for a measure",
     "actions": "More than two actions",
     "information": "What more data would be worth",
+    "monitoring": "Watching a model in use",
     "boundary": "Thresholds over score and uncertainty",
     "uncertainty": "Where an uncertainty comes from",
     "training": "Metrics for training",

@@ -20,7 +20,7 @@ from tests import soak_values as values
 
 PACKAGE = Path(stakes.__file__).resolve().parent
 ROOMS = ["costs", "metrics", "curves", "inference", "correction", "utility", "boundary", "actions", "evaluation"]
-ROOMS += ["information", "outcomes", "uncertainty"]
+ROOMS += ["information", "monitoring", "outcomes", "uncertainty"]
 CLASSES = [
     "PartlyVerified",
     "RowCosts",

@@ -39,8 +39,8 @@ TOP = """
     decompose evaluate evaluate_frame expected_regret get_scorer metric_interval money net_benefit_curve
     net_benefit_score precision_recall_curve regret_curve reliability_curve roc_curve threshold_table undo_class_weight
     undo_sampling value_of_information
-    actions boundary correction costs curves display evaluation inference information metrics outcomes report tables
-    training uncertainty utility
+    actions boundary correction costs curves display evaluation inference information metrics monitoring outcomes
+    report tables training uncertainty utility
 """
 TO_TEXT = {"to_html", "to_json", "to_latex", "to_markdown", "to_onnx", "to_parquet", "to_sql", "to_word"}
 

@@ -40,7 +40,17 @@ def test_a_room_shows_its_public_names_and_nothing_else(room):
 
 def test_every_random_step_has_the_same_seed_unless_another_is_given():
     found = {}
-    for room in (*ROOMS, "correction", "utility", "boundary", "actions", "evaluation", "information", "training"):
+    for room in (
+        *ROOMS,
+        "correction",
+        "utility",
+        "boundary",
+        "actions",
+        "evaluation",
+        "information",
+        "monitoring",
+        "training",
+    ):
         for name, value in vars(importlib.import_module(f"stakes.{room}")).items():
             if inspect.isfunction(value) or hasattr(value, "fit"):
                 found[name] = inspect.signature(value).parameters.get("random_state")

@@ -16,7 +16,7 @@ LAYERS = {
     "measures": ["metrics", "curves", "variance"],
     "methods": ["inference", "information", "correction", "utility", "training"],
     "actions": ["actions"],
-    "answers": ["evaluation"],
+    "answers": ["evaluation", "monitoring"],
     "faces": ["cli", "report", "display"],
 }
 THE_PACKAGE = "the package"

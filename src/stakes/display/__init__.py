@@ -17,6 +17,7 @@ from stakes.display._decisions import (
     ValueOfInformationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "BoundaryDisplay",
     "CostCurveDisplay",
     "CostDistributionDisplay",
+    "CostMonitorDisplay",
     "DecisionCurveDisplay",
     "DecompositionDisplay",
     "DeferralDisplay",

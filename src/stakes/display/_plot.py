@@ -18,6 +18,7 @@ from stakes.display._axes import OF_AMOUNTS, Display, XScale, label_references, 
 from stakes.display._curves import BandDisplay
 from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
 from stakes.display._thresholds import (
     CostCurveDisplay,
@@ -28,6 +29,7 @@ from stakes.display._thresholds import (
 from stakes.display._training import MonitorDisplay
 from stakes.evaluation import Evaluation
 from stakes.information import ValueOfInformation
+from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
 from stakes.training import MonitorComparison
 
@@ -222,6 +224,7 @@ draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
+draw.register(CostMonitor, _drawn_by(CostMonitorDisplay))
 
 
 @draw.register(MonitorComparison)

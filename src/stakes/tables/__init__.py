@@ -21,6 +21,7 @@ from stakes.tables._engines import (
 )
 from stakes.tables._engines import expressible as expressible
 from stakes.tables._engines import why_clusters_need_rows as why_clusters_need_rows
+from stakes.tables._losses import sum_losses as sum_losses
 from stakes.tables._predictions import ClassPredictions as ClassPredictions
 from stakes.tables._predictions import Predictions, frame_columns, read_predictions
 from stakes.tables._predictions import complete_rows as complete_rows

@@ -1,0 +1,309 @@
+"""What is asked of a monitor, and the sums of a day: the budget from a reference, the largest cost, rows to sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stakes.base.validation import (
+    check_choice,
+    check_flag,
+    check_kind,
+    check_number,
+    check_unit,
+    is_missing,
+    one_of,
+    to_array,
+    to_floats,
+)
+from stakes.core.options import check_rule, evaluation_data, refuse_amounts
+from stakes.core.regret import losses_by_score, row_losses
+from stakes.core.score_table import ScoreTable
+from stakes.costs import CostDistribution, as_costs
+from stakes.evaluation import KeptEvaluation
+from stakes.inference import metric_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from stakes.core.regret import Rule
+
+    Floats = NDArray[np.float64]
+
+UNITS = ("day", "row", "exact")
+_MOST_SPREAD = 1.2  # of day means, over what independent rows explain
+_ROUNDING = 1e-9
+_LATE = (
+    "a day enters when all its labels are known. The labels that happen to be there need not be like the others: where "
+    "positives are known sooner, they look dearer. Wait, or count rows without a label as the dearest: missing='cost'"
+)
+
+
+@dataclass(frozen=True)
+class DaySums:
+    """Rows of a day, their total cost, its squares, what their scores promised (nan: unknown), and each row's cost."""
+
+    rows: int
+    total: float
+    squares: float
+    promised: float = math.nan
+    costs: Floats | None = None
+
+    @classmethod
+    def of_costs(cls, costs: Floats, promised: float = math.nan) -> DaySums:
+        """Sums of what each row cost."""
+        return cls(len(costs), float(costs.sum()), float(np.dot(costs, costs)), promised, costs)
+
+    def check(self, low: float, high: float) -> None:
+        """Refuse sums that no rows have whose costs lie between two bounds."""
+        n, room = self.rows, _ROUNDING * self.rows * max(-low, high)
+        if n < 1:
+            raise ValueError(f"n must be at least one row, got {n}: leave out a day without rows.")
+        if not n * low - room <= self.total <= n * high + room:
+            raise ValueError(
+                f"total must lie from n times {low:g} to n times {high:g}, got {self.total:g} of {n} rows."
+            )
+        least, most = self.total**2 / n, (low + high) * self.total - n * low * high
+        room *= max(-low, high)
+        if not least - room <= self.squares <= most + room:
+            raise ValueError(
+                f"squares must lie from total^2 / n, {least:g}, to {most:g}, the most with costs from {low:g} to "
+                f"{high:g}, got {self.squares:g}."
+            )
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The evaluation that the budget comes from: rows, mean cost, mean square and upper limit of the mean."""
+
+    model: str
+    rows: int
+    mean: float
+    square: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is watched; ``alpha`` is the probability of a false alarm of the evidence alone.
+
+    ``shift`` is added to each cost: differences of two models, from -largest on, become costs from 0 on.
+    """
+
+    costs: CostDistribution
+    budget: float
+    largest: float
+    centre: float
+    alpha: float
+    unit: str
+    rule: Rule = "score"
+    pos_label: str | float | None = None
+    tolerance: float = 0.0
+    reference: Reference | None = None
+    shift: float = 0.0
+
+    def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
+        """Sums of labelled rows, or of a table of their scores."""
+        refuse_amounts(y_true)
+        if isinstance(y_true, ScoreTable):
+            return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
+        labels, known = _known_labels(y_true, missing)
+        if not known.any():
+            raise ValueError("y_true must hold at least one label.")
+        score = evaluation_data(np.zeros(len(labels), dtype=int), y_prob).rows.score
+        y = evaluation_data(labels[known], score[known], pos_label=self.pos_label).rows.y
+        costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
+        costs[known] = row_losses(y, score[known], self.costs, self.rule)
+        return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score))
+
+    def promised(self, score: Floats) -> float:
+        """Mean cost of rows if their scores are right."""
+        return float(_promises(score, self.costs, self.rule).mean())
+
+    def check_costs(self, costs: ArrayLike) -> Floats:
+        """Return what each row cost, or raise for the first that is out of bounds."""
+        found = to_floats(to_array(costs, "costs"), "costs")
+        low, high = 0.0 - self.shift, self.largest - self.shift
+        bad = ~((found >= low) & (found <= high))
+        if found.ndim != 1 or not len(found) or bad.any():
+            wrong = f"{found[bad][0]:g} at index {int(bad.argmax())}" if bad.any() else f"shape {found.shape}"
+            raise ValueError(f"costs must hold a number from {low:g} to {high:g} for each row, got {wrong}.")
+        return found
+
+
+def _known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return labels and which are known; refuse missing ones unless they count as the dearest."""
+    if missing is not None:
+        check_choice(missing, "missing", ("cost",))
+    labels = to_array(y_true, "y_true")
+    if labels.ndim != 1:
+        raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+    known = np.ones(len(labels), dtype=bool)
+    if labels.dtype.kind in "fO":
+        known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
+    if missing is None and not known.all():
+        raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}.")
+    return labels, known
+
+
+def _promises(score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
+    negative, positive = losses_by_score(score, costs, rule)
+    return np.asarray((score * positive + (1.0 - score) * negative) / costs.mass)
+
+
+def table_sums(table: ScoreTable, costs: CostDistribution, rule: Rule) -> DaySums:
+    """Sums of the rows of a table, which must count equally."""
+    plain = np.array_equal(table.positives_squared, table.positives) and np.array_equal(
+        table.negatives_squared, table.negatives
+    )
+    if not plain or table.fixed_prevalence or table.resolution is not None or table.by_amount:
+        raise ValueError(
+            "sample_weight, a stated prevalence, amounts and binned scores cannot be watched: every row must count "
+            f"once with its own score, got {table!r}."
+        )
+    losses = [loss / costs.mass for loss in losses_by_score(table.scores, costs, rule)]
+    counts = table.negatives, table.positives
+    total = math.fsum(float(np.dot(n, x)) for n, x in zip(counts, losses, strict=True))
+    squares = math.fsum(float(np.dot(n, x * x)) for n, x in zip(counts, losses, strict=True))
+    promised = float(np.dot(counts[0] + counts[1], _promises(table.scores, costs, rule)))
+    return DaySums(table.n_rows, total, squares, promised)
+
+
+def largest_cost(costs: CostDistribution) -> float:
+    """The most that one row can cost."""
+    found = max(float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))) / costs.mass
+    if not math.isfinite(found):
+        raise ValueError(f"costs must have a mass and bounded losses to be watched, got {costs!r}.")
+    return found
+
+
+def ask(
+    costs: Any,
+    *,
+    budget: Any,
+    reference: Any,
+    tolerance: float,
+    alpha: float,
+    unit: str,
+    model: str | None,
+    largest: float | None,
+) -> Question:
+    """Check what is asked, and take the budget from the reference where none is named."""
+    measure = as_costs(costs)
+    level = check_unit(alpha, "alpha", open_low=True, open_high=True)
+    check_choice(unit, "unit", UNITS)
+    tolerance = check_number(tolerance, "tolerance")
+    if not 0.0 <= tolerance < math.inf:
+        raise ValueError(f"tolerance must be a share >= 0 of the reference's cost, got {tolerance}.")
+    most = largest_cost(measure) if largest is None else check_number(largest, "largest")
+    if (budget is None) is (reference is None):
+        raise ValueError("one of budget= and reference= must be given: what the cost must not exceed.")
+    if budget is not None:
+        if tolerance or model is not None:
+            raise ValueError("tolerance= and model= belong to reference=: name the budget as it is to be kept.")
+        found = check_budget(check_number(budget, "budget"), most)
+        return Question(measure, found, most, found, level, unit)
+    if largest is not None:
+        raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
+    kept, name, rule = read_reference(measure, reference, model)
+    known = _reference(name, kept.tables[name], measure, rule, level)
+    limit = check_budget((1.0 + tolerance) * known.upper, most)
+    centre = known.mean if known.mean > 0.0 else limit
+    label = kept.pos_label
+    return Question(measure, limit, most, centre, level / 2.0, unit, rule, label, tolerance, known)
+
+
+def check_budget(budget: float, largest: float) -> float:
+    """Return a budget that costs can exceed, or raise."""
+    if not 0.0 < budget < largest:
+        raise ValueError(
+            f"budget must lie above 0 and below {largest:g}, the most that a row can cost, got {budget:g}."
+        )
+    return budget
+
+
+def read_reference(costs: CostDistribution, reference: Any, model: str | None) -> tuple[KeptEvaluation, str, Rule]:
+    """Return the reference, the model in it that is watched, and its rule; refuse those that do not fit."""
+    check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+    if reference.options.costs != costs:
+        raise ValueError(f"costs must be those of the reference, {reference.options.costs!r}, got {costs!r}.")
+    rule = check_rule(reference.options.rule)
+    if rule == "optimal":
+        raise ValueError('the reference was fitted to its own rows (rule="optimal") and is no budget: use "score".')
+    names = list(reference.tables)
+    if model is None and len(names) > 1:
+        raise ValueError(f"model must say which of the reference's models is watched: {', '.join(map(repr, names))}.")
+    name = names[0] if model is None else model
+    if name not in reference.tables:
+        raise ValueError(f"model must be {one_of(names, name)}.")
+    return reference, name, rule
+
+
+def _reference(name: str, table: ScoreTable, costs: CostDistribution, rule: Rule, alpha: float) -> Reference:
+    """Sums of the reference, and the upper limit of its mean cost at half of alpha, one-sided."""
+    sums = table_sums(table, costs, rule)
+    interval = metric_interval(
+        table, metric="expected_regret", costs=costs, rule=rule, scale="regret", confidence_level=1.0 - alpha
+    ).interval
+    if not math.isfinite(interval[1]):
+        raise ValueError(f"the reference must have an interval of its mean cost, got {table!r}: it needs more rows.")
+    return Reference(name, sums.rows, sums.total / sums.rows, sums.squares / sums.rows, interval[1])
+
+
+def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
+    """Spread of days' mean costs, over what rows with nothing in common would show.
+
+    Parameters
+    ----------
+    n, totals, squares : array_like of shape (d,)
+        Rows of each day, their total cost and the sum of its squares.
+
+    Returns
+    -------
+    float
+        1 where the rows of a day have nothing in common but chance; above 1.2 the units "row" and "exact" are refused.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two days, or sums that cannot be.
+
+    Examples
+    --------
+    >>> from stakes.monitoring import day_spread
+    >>> round(day_spread([100, 100, 100], [5.0, 7.0, 6.0], [2.5, 3.5, 3.0]), 3)
+    0.613
+    """
+    rows, total, square = (to_floats(to_array(part, name), name) for part, name in
+                           ((n, "n"), (totals, "totals"), (squares, "squares")))  # fmt: skip
+    if not (rows.ndim == 1 and len(rows) >= 2 and rows.shape == total.shape == square.shape and np.all(rows >= 2.0)):
+        raise ValueError(
+            "n, totals and squares must hold one number for each of two days or more, of two rows or more."
+        )
+    between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
+    within = float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
+    if not within > 0.0:
+        raise ValueError("squares must show rows that differ within days.")
+    return math.sqrt(between / within)
+
+
+def check_unit_fits(unit: str, reference_days: Sequence[ArrayLike] | None, force: bool) -> None:  # noqa: FBT001
+    """Refuse rows as the unit unless days before show that rows of a day have nothing in common."""
+    if unit == "day" or check_flag(force, "force"):
+        return
+    if reference_days is None or len(reference_days) != 3:
+        raise ValueError(
+            f"unit={unit!r} holds where the rows of a day have nothing in common: show it by reference_days=(n, "
+            "totals, squares) of days before, say force=True, or keep unit='day'."
+        )
+    ratio = day_spread(*reference_days)
+    if ratio > _MOST_SPREAD:
+        raise ValueError(
+            f"unit={unit!r} would raise false alarms: day means spread {ratio:.3g} times as much as rows explain, and "
+            f"{_MOST_SPREAD} is the most. Keep unit='day', or say force=True."
+        )

@@ -1,0 +1,320 @@
+"""`CostMonitors`: several models and groups watched at once, each with an equal share of the false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from stakes.base.validation import check_kind, one_of, to_array
+from stakes.evaluation import KeptEvaluation
+from stakes.monitoring._monitor import CostMonitor
+from stakes.outputs.result_table import Tabular
+from stakes.outputs.serialization import JsonReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from stakes.monitoring._question import DaySums
+
+_FORM, _WHAT = "stakes-cost-monitors-1", "state of cost monitors"
+_NEEDED = {"n", "total", "squares"}
+
+
+class CostMonitors(Tabular):
+    """Monitors by name, of models and of their groups; the first alarm of any is false with probability alpha at most.
+
+    Alpha is split evenly: each of k monitors is held to alpha / k.
+
+    Parameters
+    ----------
+    costs : CostDistribution, tuple of float, or float
+        How much each cost ratio counts.
+    reference : KeptEvaluation
+        An evaluation from before, of these models; its groups are watched too.
+    models : sequence of str, optional
+        Which of its models; by default all.
+    tolerance, alpha, unit, reference_days, force
+        As for :class:`CostMonitor`; alpha is that of all monitors together.
+
+    Attributes
+    ----------
+    monitors : dict of str to CostMonitor
+        By the model's name, with ", COLUMN = GROUP" for a group.
+    alarm : bool
+        Whether any of them raised an alarm.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.evaluation import KeptEvaluation
+    >>> from stakes.monitoring import CostMonitors
+    >>> scores = {"old": [0.1, 0.8, 0.3, 0.6] * 30, "new": [0.4, 0.6, 0.5, 0.4] * 30}
+    >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, scores, costs=(0.2, 0.6)))
+    >>> watch = CostMonitors((0.2, 0.6), reference=kept, tolerance=0.1)
+    >>> watch.update("2026-11-23", [0, 1, 0], {"old": [0.2, 0.7, 0.3], "new": [0.4, 0.5, 0.6]}).alarm
+    False
+    """
+
+    def __init__(
+        self,
+        costs: Any,
+        *,
+        reference: KeptEvaluation,
+        models: Sequence[str] | None = None,
+        tolerance: float = 0.0,
+        alpha: float = 0.05,
+        unit: str = "day",
+        reference_days: Any = None,
+        force: bool = False,
+    ) -> None:
+        check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+        chosen = list(reference.tables if models is None else models)
+        unknown = next((name for name in chosen if name not in reference.tables), None)
+        if unknown is not None or not chosen:
+            raise ValueError(f"models must each be {one_of(reference.tables, unknown)}.")
+        tables = {name: (name, reference.tables[name]) for name in chosen}
+        for (column, group, model), (table, _) in reference.groups.items():
+            if model in chosen:
+                tables[group_name(model, column, group)] = model, table
+        asked: dict[str, Any] = {"tolerance": tolerance, "unit": unit, "reference_days": reference_days, "force": force}
+        self.monitors = {}
+        for name, (model, table) in tables.items():
+            alone = KeptEvaluation({model: table}, None, reference.options)
+            try:
+                self.monitors[name] = CostMonitor(costs, reference=alone, alpha=alpha / len(tables), **asked)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}" if name != model else str(error)) from None
+
+    def update(
+        self, day: Any, y_true: Any, y_prob: Any, *, groups: Mapping[str, Any] | None = None, missing: str | None = None
+    ) -> Self:
+        """Take in the rows of the next day for every monitor, or for none where one refuses them.
+
+        Parameters
+        ----------
+        day : int, str or date
+            Later than the day before.
+        y_true : array_like of shape (n,)
+            Labels.
+        y_prob : mapping of str to array_like
+            Probability of the positive class from each model.
+        groups : mapping of str to array_like, optional
+            The columns of groups, where they are watched.
+        missing : {"cost"}, optional
+            As for :meth:`CostMonitor.update`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For another model or column of groups, a day that is not later than the last, and invalid rows.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> from stakes.monitoring import CostMonitors
+        >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+        >>> CostMonitors((0.2, 0.6), reference=kept).update(1, [0, 1], {"b": [0.1, 0.9]})
+        Traceback (most recent call last):
+        ValueError: y_prob must hold the models that are watched, 'a', got 'b'.
+        """
+        if not isinstance(y_prob, Mapping) or set(y_prob) != set(self.models):
+            got = ", ".join(map(repr, y_prob)) if isinstance(y_prob, Mapping) else type(y_prob).__name__
+            watched = ", ".join(map(repr, self.models))
+            raise ValueError(f"y_prob must hold the models that are watched, {watched}, got {got}.")
+        labels = to_array(y_true, "y_true")
+        scores = {name: to_array(values, f"y_prob[{name!r}]") for name, values in y_prob.items()}
+        found: dict[str, DaySums] = {}
+        for name, model, rows in self._parts(labels, groups or {}):
+            if rows.any():
+                found[name] = self.monitors[name]._question.sums(labels[rows], scores[model][rows], missing)
+        return self._take(day, found)
+
+    def update_sums(self, day: Any, sums: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Take in the sums of the next day, ``{name: {"n": ..., "total": ..., "squares": ...}}``, for every monitor.
+
+        Parameters
+        ----------
+        day : int, str or date
+            Later than the day before.
+        sums : mapping of str to mapping
+            What :meth:`CostMonitor.update_sums` takes, by the name of the monitor; a group without rows is left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For another name, a day that is not later than the last, and sums that no rows have.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> from stakes.monitoring import CostMonitors
+        >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+        >>> watch = CostMonitors((0.2, 0.6), reference=kept)
+        >>> watch.update_sums(1, {"a": {"n": 100, "total": 9.0, "squares": 2.0}}).monitors["a"].n_rows
+        100
+        """
+        unknown = next((name for name in sums if name not in self.monitors), None)
+        lacking = next((name for name in self.models if name not in sums), None)
+        if unknown is not None or lacking is not None:
+            raise ValueError(f"sums must hold {', '.join(map(repr, self.monitors))}, got {', '.join(map(repr, sums))}.")
+        odd = next((name for name, given in sums.items() if not _NEEDED <= set(given) <= _NEEDED | {"promised"}), None)
+        if odd is not None:
+            raise ValueError(
+                f"sums[{odd!r}] must hold n, total, squares and, if known, promised, got {list(sums[odd])}."
+            )
+        return self._take(day, {name: self.monitors[name]._sums_of(**given) for name, given in sums.items()})
+
+    def _take(self, day: Any, found: Mapping[str, DaySums]) -> Self:
+        for name, sums in found.items():
+            self.monitors[name]._check(day, sums)
+        for name, sums in found.items():
+            self.monitors[name]._take(day, sums)
+        return self
+
+    def _parts(self, labels: Any, groups: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+        """Yield each monitor's name, its model, and which rows are its own."""
+        for name in self.monitors:
+            model, column, group = self._key(name)
+            if column is None:
+                yield name, model, np.ones(len(labels), dtype=bool)
+                continue
+            if column not in groups:
+                raise ValueError(f"groups must hold the column {column!r}, whose groups are watched.")
+            values = to_array(groups[column], f"groups[{column!r}]")
+            if len(values) != len(labels):
+                raise ValueError(
+                    f"groups[{column!r}] must have {len(labels)} values, as y_true has, got {len(values)}."
+                )
+            yield name, model, np.array([str(value) == group for value in values.tolist()])
+
+    def _key(self, name: str) -> tuple[str, str | None, str]:
+        reference = self.monitors[name].reference
+        model = name if reference is None else reference.model
+        if name == model:
+            return model, None, ""
+        column, _, group = name.removeprefix(f"{model}, ").partition(" = ")
+        return model, column, group
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models."""
+        return list(dict.fromkeys(self._key(name)[0] for name in self.monitors))
+
+    @property
+    def group_columns(self) -> list[str]:
+        """Columns of the groups that are watched."""
+        return list(dict.fromkeys(column for _, column, _ in map(self._key, self.monitors) if column is not None))
+
+    @property
+    def alarm(self) -> bool:
+        """Whether any monitor raised an alarm."""
+        return any(monitor.alarm for monitor in self.monitors.values())
+
+    def describe(self) -> str:
+        """Return in words what each monitor says.
+
+        Returns
+        -------
+        str
+            One line each.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> from stakes.monitoring import CostMonitors
+        >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+        >>> print(CostMonitors((0.2, 0.6), reference=kept).describe())
+        a: No alarm: nothing shows that the mean cost exceeds ... per 1,000 decisions (evidence 1.00, an alarm at 40.0).
+        """
+        return "\n".join(f"{name}: {monitor.describe()}" for name, monitor in self.monitors.items())
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"monitor": name, **record} for name, monitor in self.monitors.items() for record in monitor._records()]
+
+    def _content(self) -> dict[str, Any]:
+        states = {name: monitor._content() for name, monitor in self.monitors.items()}
+        return {"format": _FORM, "monitors": states}
+
+    def to_json(self, path: Any = None) -> str:
+        """Return the whole state as JSON that :meth:`from_json` reads, and write it where a path is given.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Written beside and renamed.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> from stakes.monitoring import CostMonitors
+        >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+        >>> list(CostMonitors.from_json(CostMonitors((0.2, 0.6), reference=kept).to_json()).monitors)
+        ['a']
+        """
+        return super().to_json(path)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote, to go on where the monitors stopped.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        CostMonitors
+
+        Raises
+        ------
+        ValueError
+            For another format, or a state that was damaged or edited, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes.monitoring import CostMonitors
+        >>> CostMonitors.from_json("{}")
+        Traceback (most recent call last):
+        ValueError: text must be a state of cost monitors of format 'stakes-cost-monitors-1', got format None.
+        """
+        return cls._from_entries(JsonReader.read(text, _WHAT, _FORM))
+
+    @classmethod
+    def _from_entries(cls, entries: JsonReader) -> Self:
+        names = entries.at("monitors")
+        if not isinstance(names, dict) or not names:
+            raise entries.broken("monitors", "states by name")
+        found = cls.__new__(cls)
+        found.monitors = {
+            name: CostMonitor._from_entries(entries.inside("monitors", name, form=CostMonitor._form)) for name in names
+        }
+        return found
+
+    def __repr__(self) -> str:
+        alarms = [name for name, monitor in self.monitors.items() if monitor.alarm]
+        state = f"alarm: {', '.join(alarms)}" if alarms else "no alarm"
+        return f"CostMonitors({state}; {len(self.monitors)} monitors)"
+
+
+def group_name(model: str, column: str, group: object) -> str:
+    """Name of the monitor of a group."""
+    return f"{model}, {column} = {group}"

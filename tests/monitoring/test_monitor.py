@@ -1,0 +1,278 @@
+"""The cost monitor: rows and sums alike, the budget from a reference, late labels, and what is refused by name."""
+
+import datetime as dt
+import math
+
+import numpy as np
+import pytest
+
+from stakes import ScoreTable, costs, evaluate
+from stakes.evaluation import KeptEvaluation
+from stakes.inference import metric_interval
+from stakes.monitoring import ChallengerMonitor, CostMonitor, CostMonitors, day_spread
+
+COSTS = costs.Uniform(0.05, 0.3)
+
+
+def rows(n, seed, shift=0.0):
+    """Return labels and calibrated scores, or labels of a higher risk than the scores say."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1.0, 7.0, n)
+    return (rng.random(n) < np.clip(score + shift, 0.0, 1.0)).astype(int), score
+
+
+def kept(n=4000, seed=0, **options):
+    y, score = rows(n, seed)
+    other = np.clip(score + 0.05, 0.0, 1.0)
+    return KeptEvaluation.of(evaluate(y, {"new": score, "old": other}, costs=COSTS, **options))
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return kept()
+
+
+def regret(y, score, low=0.05, high=0.3):
+    """Mean over thresholds of what acting on a score costs, by its definition, on a grid fine enough."""
+    c = np.linspace(low, high, 20_001)
+    c = (c[1:] + c[:-1]) / 2
+    return np.array(
+        [np.mean(np.where(s >= c, c * (1 - label), (1 - c) * label)) for label, s in zip(y, score, strict=True)]
+    )
+
+
+def test_rows_sums_table_and_costs_are_one_day(reference):
+    y, score = rows(300, 1)
+    each = regret(y, score)
+    asked = {"reference": reference, "model": "new", "unit": "row", "force": True}
+    by_rows, by_sums, by_table, by_costs = (CostMonitor(COSTS, **asked) for _ in range(4))
+    by_rows.update(1, y, score)
+    by_sums.update_sums(1, n=300, total=each.sum(), squares=(each**2).sum())
+    by_table.update(1, ScoreTable.from_predictions(y, score))
+    by_costs.update_costs(1, by_rows._question.sums(y, score).costs)
+    assert by_rows.mean == pytest.approx(each.mean(), abs=1e-6)
+    assert by_sums.log_evidence == pytest.approx(by_rows.log_evidence, abs=1e-5)
+    assert by_table.log_evidence == pytest.approx(by_rows.log_evidence, abs=1e-12)
+    assert by_costs.log_evidence == by_rows.log_evidence
+
+
+def test_budget_is_the_upper_limit_of_the_reference_at_half_of_alpha(reference):
+    monitor = CostMonitor(COSTS, reference=reference, model="new", tolerance=0.1, alpha=0.04)
+    upper = metric_interval(reference.tables["new"], metric="expected_regret", costs=COSTS, confidence_level=0.96)
+    assert monitor.budget == pytest.approx(1.1 * upper.interval[1], rel=1e-12)
+    assert monitor.log_alarm == pytest.approx(math.log(50))
+    assert CostMonitor(COSTS, budget=0.05, alpha=0.04).log_alarm == pytest.approx(math.log(25))
+
+
+def test_the_promise_is_the_mean_cost_of_right_scores():
+    score = np.array([0.02, 0.1, 0.2, 0.6])
+    expected = np.mean(score * regret(np.ones(4), score) + (1 - score) * regret(np.zeros(4), score))
+    assert CostMonitor(COSTS, budget=0.05).promised(score) == pytest.approx(expected, abs=1e-6)
+
+
+def test_change_tells_harder_cases_from_a_worse_model():
+    found = {}
+    for case in ("harder", "worse"):
+        monitor = CostMonitor(COSTS, budget=0.075)
+        for day in range(1, 121):
+            y, score = rows(400, day, shift=0.1 if case == "worse" and day > 60 else 0.0)
+            if case == "harder" and day > 60:
+                rng = np.random.default_rng(day)
+                score = rng.beta(2.0, 6.0, 400)
+                y = (rng.random(400) < score).astype(int)
+            monitor.update(day, y, score)
+        assert 61 <= monitor.alarm_day <= 120
+        (old, promised), (new, now_promised) = monitor.change().values()
+        assert new > 1.3 * old
+        found[case] = now_promised / promised, new / old
+        assert "as its own scores say" in monitor.describe()
+    assert found["harder"][0] == pytest.approx(found["harder"][1], rel=0.15)
+    assert found["worse"][0] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("empty", [None, math.nan])
+def test_missing_labels_are_refused_or_counted_as_the_dearest(empty):
+    y, score = [0, 1, empty, empty], [0.1, 0.2, 0.5, 0.01]
+    monitor = CostMonitor(COSTS, budget=0.05)
+    with pytest.raises(
+        ValueError, match=r"y_true lacks 2 of 4 labels, but a day enters when .* positives are known soon"
+    ):
+        monitor.update(1, y, score)
+    assert monitor.n_days == 0
+    dear = monitor.update(1, y, score, missing="cost").mean
+    assert dear == max(
+        CostMonitor(COSTS, budget=0.05).update(1, [0, 1, a, b], score).mean for a in (0, 1) for b in (0, 1)
+    )
+    with pytest.raises(ValueError, match="missing must be"):
+        monitor.update(2, y, score, missing="drop")
+
+
+def test_days_come_in_order_and_once():
+    monitor = CostMonitor(COSTS, budget=0.05)
+    monitor.update_sums(dt.date(2026, 11, 23), n=10, total=0.1, squares=0.05)
+    for day, message in {
+        "2026-11-23": "'2026-11-23' was counted already",
+        "2026-11-22": "'2026-11-22' is earlier",
+        7: "day must be a date as before",
+        "yesterday": "day must be a date such as '2026-11-23'",
+        1.5: "day must be a whole number",
+        "2026-11-24T00:00:00+00:00": "day must be a date such as",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            monitor.update_sums(day, n=10, total=0.1, squares=0.05)
+    assert monitor.update_sums("2026-11-23T12:00", n=10, total=0.1, squares=0.05).n_days == 2
+
+
+def test_what_cannot_be_watched_is_refused_by_name(reference):
+    y, score = rows(50, 3)
+    monitor = CostMonitor(COSTS, budget=0.05)
+    with pytest.raises(ValueError, match="sample_weight is not taken"):
+        monitor.update(1, y, score, sample_weight=np.ones(50))
+    weighted = ScoreTable.from_predictions(y, score, sample_weight=np.full(50, 2.0))
+    with pytest.raises(ValueError, match="sample_weight, a stated prevalence"):
+        monitor.update(1, weighted)
+    with pytest.raises(ValueError, match=r"costs must be those of the reference, Uniform\(low=0.05, high=0.3\), got"):
+        CostMonitor((0.1, 0.3), reference=reference, model="new")
+    with pytest.raises(ValueError, match="model must be one of 'new', 'old', got 'nwe'; did you mean 'new'"):
+        CostMonitor(COSTS, reference=reference, model="nwe")
+    with pytest.raises(ValueError, match="model must say which of the reference's models is watched: 'new', 'old'"):
+        CostMonitor(COSTS, reference=reference)
+    with pytest.raises(ValueError, match="one of budget= and reference="):
+        CostMonitor(COSTS)
+    with pytest.raises(ValueError, match="tolerance= and model= belong to reference="):
+        CostMonitor(COSTS, budget=0.05, tolerance=0.1)
+    with pytest.raises(ValueError, match="bounded losses"):
+        CostMonitor(costs.LogOddsUniform(0, 1), budget=0.05)
+    with pytest.raises(ValueError, match="budget must lie above 0 and below"):
+        CostMonitor(COSTS, budget=2.0)
+    with pytest.raises(ValueError, match='rule="optimal"'):
+        CostMonitor(COSTS, reference=kept(rule="optimal"), model="new")
+    with pytest.raises(ValueError, match="reference must be a KeptEvaluation, got float"):
+        CostMonitor(COSTS, reference=0.05)
+
+
+@pytest.mark.parametrize(
+    ("sums", "message"),
+    [
+        ({"n": 0, "total": 0.0, "squares": 0.0}, "n must be at least one row"),
+        ({"n": 10, "total": -0.1, "squares": 0.1}, "total must lie from"),
+        ({"n": 10, "total": 9.0, "squares": 8.0}, "total must lie from"),
+        ({"n": 10, "total": 1.0, "squares": 0.01}, "squares must lie from"),
+        ({"n": 10, "total": 1.0, "squares": 0.99}, "squares must lie from"),
+        ({"n": 10, "total": math.nan, "squares": 0.5}, "total must lie from"),
+        ({"n": 10, "total": 1.0, "squares": math.nan}, "squares must lie from"),
+        ({"n": 10.5, "total": 1.0, "squares": 0.5}, "n must be a whole number"),
+    ],
+)
+def test_sums_that_no_rows_have_are_refused(sums, message):
+    with pytest.raises(ValueError, match=message):
+        CostMonitor(COSTS, budget=0.05).update_sums(1, **sums)
+
+
+def test_rows_are_the_unit_only_where_days_have_nothing_in_common():
+    rng = np.random.default_rng(0)
+
+    def days(shock):
+        each = [0.8 * (rng.random(200) < 0.06 * rng.lognormal(-(shock**2) / 2, shock)) for _ in range(60)]
+        return [200] * 60, [x.sum() for x in each], [(x**2).sum() for x in each]
+
+    alike, shaken = days(0.0), days(0.4)
+    assert day_spread(*alike) == pytest.approx(1.0, abs=0.2)
+    assert CostMonitor(COSTS, budget=0.05, unit="row", reference_days=alike).budget == 0.05
+    with pytest.raises(ValueError, match=r"unit='row' would raise false alarms: day means spread 1\.\d+ times"):
+        CostMonitor(COSTS, budget=0.05, unit="row", reference_days=shaken)
+    with pytest.raises(ValueError, match="unit='exact' holds where the rows of a day have nothing in common"):
+        CostMonitor(COSTS, budget=0.05, unit="exact")
+    assert CostMonitor(COSTS, budget=0.05, unit="row", reference_days=shaken, force=True).budget == 0.05
+
+
+def test_limits_of_days_are_those_of_their_means():
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(100, 300, 400)
+    monitor = CostMonitor(COSTS, budget=0.05)
+    alike = CostMonitor(COSTS, budget=0.05, unit="row", force=True)
+    for day, n in enumerate(sizes, 1):
+        each = 0.4 * (rng.random(n) < 0.1)
+        monitor.update_sums(day, n=n, total=each.sum(), squares=(each**2).sum())
+        alike.update_costs(day, [each.mean()])  # a day as one row
+    assert monitor.limits == pytest.approx(alike.limits, abs=1e-12)
+    assert monitor.limits[0] < monitor.mean < monitor.limits[1]
+
+
+def test_an_alarm_stays_and_days_go_on():
+    monitor = CostMonitor(COSTS, budget=0.05)
+    for day in range(1, 30):
+        monitor.update_sums(day, n=200, total=20.0 if day < 20 else 1.0, squares=5.0 if day < 20 else 0.5)
+    assert monitor.alarm_day < 20
+    assert monitor.alarm
+    assert monitor.n_days == 29
+    assert f"Alarm on day {monitor.alarm_day}" in monitor.describe()
+
+
+def test_an_upper_limit_below_the_budget_is_the_all_clear():
+    monitor = CostMonitor(COSTS, budget=0.08, unit="row", force=True)
+    for day in range(1, 60):
+        monitor.update_sums(day, n=500, total=20.0, squares=8.0)
+    assert monitor.limits[1] < 0.08
+    assert "All clear" in monitor.describe()
+
+
+def test_challenger_sees_which_model_costs_more():
+    right, wrong = (ChallengerMonitor(COSTS) for _ in range(2))
+    for day in range(1, 61):
+        y, score = rows(400, day)
+        worse = np.full(400, 0.5)
+        right.update(day, y, score, worse)
+        wrong.update(day, y, worse, score)
+    assert not right.alarm
+    assert wrong.alarm
+    assert wrong.limits[0] > 0.0
+    assert right.limits[1] < 0.0
+    again = ChallengerMonitor.from_json(wrong.to_json())
+    assert (again.alarm_day, again.log_evidence) == (wrong.alarm_day, wrong.log_evidence)
+    with pytest.raises(ValueError, match="margin must lie between"):
+        ChallengerMonitor(COSTS, margin=3.0)
+
+
+def test_amounts_are_watched_below_a_bound_that_is_named():
+    monitor = CostMonitor(COSTS, budget=40.0, largest=500.0)
+    monitor.update_costs(1, [0.0, 120.0, 30.0])
+    with pytest.raises(ValueError, match="costs must hold a number from 0 to 500 for each row, got 501 at index 1"):
+        monitor.update_costs(2, [0.0, 501.0])
+    assert monitor.n_days == 1
+
+
+def test_several_share_alpha_and_enter_together():
+    y, score = rows(3000, 5)
+    group = np.where(np.arange(3000) % 3 == 0, "clinic", "home")
+    found = evaluate(y, {"new": score, "old": np.clip(score + 0.05, 0, 1)}, costs=COSTS, groups={"place": group})
+    watch = CostMonitors(COSTS, reference=KeptEvaluation.of(found), tolerance=0.1)
+    assert list(watch.monitors) == ["new", "old", "new, place = clinic", "new, place = home", "old, place = clinic",
+                                    "old, place = home"]  # fmt: skip
+    assert [each.log_alarm for each in watch.monitors.values()] == pytest.approx([math.log(6 * 2 / 0.05)] * 6)
+    models = {"new": score[:30], "old": score[:30]}
+    with pytest.raises(ValueError, match="groups must hold the column 'place'"):
+        watch.update(1, y[:30], models)
+    with pytest.raises(ValueError, match="y_prob must hold the models that are watched, 'new', 'old', got 'new'"):
+        watch.update(1, y[:30], {"new": score[:30]})
+    watch.update(1, y[:30], models, groups={"place": np.repeat("home", 30)})
+    assert watch.monitors["new, place = clinic"].n_rows == 0
+    assert watch.monitors["new, place = home"].n_rows == 30
+    before = watch.to_json()
+    with pytest.raises(ValueError, match="was counted already"):
+        watch.update(1, y[:30], models, groups={"place": np.repeat("clinic", 30)})
+    assert watch.to_json() == before == CostMonitors.from_json(before).to_json()
+    assert watch.models == ["new", "old"]
+    assert watch.group_columns == ["place"]
+
+
+def test_sums_of_several_name_every_model(reference):
+    watch = CostMonitors(COSTS, reference=reference, models=["new"])
+    day = {"n": 100, "total": 5.0, "squares": 2.0}
+    assert watch.update_sums(1, {"new": day}).monitors["new"].n_rows == 100
+    with pytest.raises(ValueError, match="sums must hold 'new', got 'new', 'old'"):
+        watch.update_sums(2, {"new": day, "old": day})
+    with pytest.raises(ValueError, match=r"sums\['new'\] must hold n, total, squares"):
+        watch.update_sums(2, {"new": {"n": 3}})
+    with pytest.raises(ValueError, match="models must each be one of 'new', 'old', got 'older'"):
+        CostMonitors(COSTS, reference=reference, models=["older"])

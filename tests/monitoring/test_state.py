@@ -1,0 +1,197 @@
+"""The state of a monitor: small, whole after every kill, and refused by its first wrong entry."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from stakes.monitoring import CostMonitor, CostMonitors
+from stakes.outputs import files
+
+COSTS = (0.05, 0.3)
+
+
+def days(count, seed=0, rise_at=10**9, n=200):
+    """Yield the sums of days whose rows cost .4 with probability .12, or .2 from a day on."""
+    rng = np.random.default_rng(seed)
+    for day in range(1, count + 1):
+        dear = int(rng.binomial(n, 0.2 if day >= rise_at else 0.12))
+        yield {"day": day, "n": n, "total": 0.4 * dear, "squares": 0.16 * dear}
+
+
+def fed(count, unit="day", **options):
+    monitor = CostMonitor(COSTS, budget=0.05, unit=unit, force=True)
+    for sums in days(count, **options):
+        monitor.update_sums(**sums)
+    return monitor
+
+
+@pytest.mark.parametrize("unit", ["day", "row"])
+def test_a_state_goes_on_to_the_last_bit(unit):
+    whole, part = fed(900, unit, rise_at=820), CostMonitor(COSTS, budget=0.05, unit=unit, force=True)
+    for sums in days(900, rise_at=820):
+        if sums["day"] % 97 == 0:
+            part = CostMonitor.from_json(part.to_json())
+        part.update_sums(**sums)
+    assert part.to_json() == whole.to_json() == CostMonitor.from_json(whole.to_json()).to_json()
+    assert 820 <= whole.alarm_day <= 880
+    assert (part.alarm_day, part.since, part.limits) == (whole.alarm_day, whole.since, whole.limits)
+    assert part.frame("polars").equals(whole.frame("polars"))
+
+
+def test_exact_rows_go_on_too():
+    rng = np.random.default_rng(2)
+    monitor = CostMonitor(COSTS, budget=0.05, unit="exact", force=True)
+    for day in range(1, 200):
+        monitor.update_costs(day, 0.4 * (rng.random(50) < 0.1))
+    text = monitor.to_json()
+    assert CostMonitor.from_json(text).to_json() == text
+    assert len(text) < 100_000
+
+
+def test_days_no_longer_kept_leave_everything_but_their_sums(monkeypatch):
+    whole = fed(400)
+    monkeypatch.setitem(__import__("stakes.monitoring._monitor", fromlist=["x"]).KEPT_DAYS, "day", 50)
+    short = fed(400)
+    assert len(json.loads(short.to_json())["days"]) == 50
+    assert short.log_evidence == whole.log_evidence
+    assert short.limits == pytest.approx(whole.limits, rel=1e-12)
+    assert (short.n_days, short.n_rows, short.mean) == (whole.n_days, whole.n_rows, pytest.approx(whole.mean))
+
+
+def test_ten_years_of_a_million_rows_a_day_stay_small_and_fast():
+    rng = np.random.default_rng(0)
+    start = np.datetime64("2026-01-01")
+    monitor = CostMonitor(COSTS, budget=0.05)
+    for day in range(3653):
+        dear = int(rng.binomial(10**6, 0.121))
+        sums = {
+            "n": 10**6,
+            "total": 0.41234567890123 * dear,
+            "squares": 0.17002893 * dear,
+            "promised": 0.4123456 * dear,
+        }
+        monitor.update_sums(str(start + day), **sums)
+    text = monitor.to_json()
+    assert len(text) < 100_000
+    begun = time.process_time()
+    CostMonitor.from_json(text).update_sums("2037-01-01", n=10**6, total=5e4, squares=2e4).to_json()
+    assert time.process_time() - begun < 1.0
+
+
+HOSTILE = {
+    "another version": (
+        lambda s: s.update(format="stakes-cost-monitor-0"),
+        "format 'stakes-cost-monitor-1', got format",
+    ),
+    "other costs": (lambda s: s["costs"].update(kind="unform"), "costs and rule must be whole"),
+    "a negative budget": (lambda s: s.update(budget=-0.05), "budget must be between 0 and largest"),
+    "a budget of text": (lambda s: s.update(budget="0.05"), "budget must be a number"),
+    "alpha of 1": (lambda s: s.update(alpha=1.0), "alpha must be between 0 and 1"),
+    "an unknown unit": (lambda s: s.update(unit="week"), "unit must be one of day, row, exact"),
+    "no unit": (lambda s: s.pop("unit"), "unit must be there"),
+    "a negative total": (lambda s: s["total"].__setitem__(3, -1.0), "day 3 of days must be whole .*total must lie"),
+    "an edited total": (
+        lambda s: s["total"].__setitem__(3, s["total"][3] + 0.4),
+        "log_capital must be what past and days",
+    ),
+    "squares too large": (
+        lambda s: s["squares"].__setitem__(5, 100.0),
+        "day 5 of days must be whole .*squares must lie",
+    ),
+    "a missing square": (lambda s: s["squares"].pop(), "squares must be 80 numbers"),
+    "negative rows": (lambda s: s["rows"].__setitem__(0, -1), "rows must be counts"),
+    "no rows": (lambda s: s["rows"].__setitem__(0, 0), "day 0 of days must be whole .*n must be at least one"),
+    "a day twice": (lambda s: s["days"].__setitem__(4, 4), "day 4 of days must be whole .*was counted already"),
+    "a day of another kind": (lambda s: s["days"].__setitem__(4, "2026-01-01"), "day 4 of days must be whole"),
+    "a day that is true": (lambda s: s.update(days=[True, *s["days"][1:]]), "day 0 of days must be whole"),
+    "edited evidence": (lambda s: s["log_capital"].__setitem__(2, 9.0), "log_capital must be what past and days say"),
+    "evidence short": (lambda s: s["log_capital"].pop(), "log_capital must be what past and days say"),
+    "no alarm": (lambda s: s.update(alarm_day=None), "alarm_day must be [0-9]+, as days say, got None"),
+    "another alarm": (lambda s: s.update(alarm_day=7), "alarm_day must be [0-9]+, as days say, got 7"),
+    "an alarm of text": (lambda s: s.update(alarm_day="soon"), "alarm_day must be null or a day, got 'soon'"),
+    "since true": (lambda s: s.update(since=True), "since must be null or a day, got True"),
+    "a past out of nothing": (lambda s: s["past"].update(total=5.0), "past.rows must be at least days"),
+    "a past without evidence": (lambda s: s["past"].update(days=3, rows=9), "past.log_capital must be 11 numbers"),
+    "days no list": (lambda s: s.update(days=3), "days must be a list"),
+    "monitor of nothing": (lambda s: s.clear(), "format"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_states_are_refused_by_their_first_wrong_entry(name):
+    spoil, message = HOSTILE[name]
+    state = json.loads(fed(80, rise_at=20).to_json())
+    spoil(state)
+    with pytest.raises(ValueError, match=message):
+        CostMonitor.from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "NaN", '{"format": NaN}', "{" * 100_000, '{"a": 1, "a": 2}'])
+def test_what_is_no_state_is_refused(text):
+    for kind in (CostMonitor, CostMonitors):
+        with pytest.raises(ValueError, match="text must be a state of"):
+            kind.from_json(text)
+
+
+def test_budget_and_reference_that_contradict_are_refused():
+    from tests.monitoring.test_monitor import COSTS as SHARED
+    from tests.monitoring.test_monitor import kept
+
+    state = json.loads(CostMonitor(SHARED, reference=kept(), model="new", tolerance=0.1).to_json())
+    for spoil, message in [
+        (lambda s: s.update(tolerance=0.5), "budget must be .1 . tolerance. times reference.upper"),
+        (lambda s: s["reference"].update(mean=-1.0), "reference.mean, square and upper"),
+        (lambda s: s["reference"].pop("rows"), "reference.rows must be there"),
+    ]:
+        other = json.loads(json.dumps(state))
+        spoil(other)
+        with pytest.raises(ValueError, match=message):
+            CostMonitor.from_json(json.dumps(other))
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_killed_at_a_hundred_moments_the_state_is_the_old_or_the_new_one(tmp_path, monkeypatch):
+    path, chance = tmp_path / "watch.json", np.random.default_rng(5)
+    undisturbed = fed(130, rise_at=60)
+    CostMonitor(COSTS, budget=0.05, force=True).to_json(path)
+    steps = {"write_bytes": 0, "put": 0, "flush": 0}
+    killed = 0
+
+    def dying(name, real, *, after):
+        def call(*given, **options):
+            if after:
+                real(*given, **options)
+            steps[name] += 1
+            raise Killed
+
+        return call
+
+    for sums in days(130, rise_at=60):
+        while killed < 100 and chance.random() < 0.5:
+            old = path.read_text(encoding="utf-8")
+            monitor = CostMonitor.from_json(old).update_sums(**sums)
+            name = chance.choice(list(steps))
+            place = type(path) if name == "write_bytes" else files
+            with monkeypatch.context() as patch:
+                patch.setattr(place, name, dying(name, getattr(place, name), after=chance.random() < 0.5))
+                with pytest.raises(Killed):
+                    monitor.to_json(path)
+            killed += 1
+            left = path.read_text(encoding="utf-8")
+            assert left in {old, monitor.to_json()}
+            if left != old:
+                break
+        now = CostMonitor.from_json(path.read_text(encoding="utf-8"))
+        if now.last_day != sums["day"]:
+            now.update_sums(**sums).to_json(path)
+        with pytest.raises(ValueError, match="was counted already"):
+            CostMonitor.from_json(path.read_text(encoding="utf-8")).update_sums(**sums)
+    assert killed == 100
+    assert all(steps.values())
+    assert path.read_text(encoding="utf-8") == undisturbed.to_json()
+    assert 60 <= undisturbed.alarm_day <= 110
