@@ -33,14 +33,16 @@ def settings_of(outcome):
 
 def test_every_command_that_reads_data_takes_a_file():
     boundary = {f"boundary.{command}" for command in ("fit", "certify", "apply", "monitor")}
-    assert set(COMMANDS) == {"evaluate", "decide", "compare", "check", "advise", "correct", "plan", *boundary}
+    watch = {f"watch.{command}" for command in ("start", "add", "show", "plan")}
+    alone = {"evaluate", "decide", "compare", "check", "advise", "correct", "plan"}
+    assert set(COMMANDS) == {*alone, *boundary, *watch}
 
 
 NUMBERS = {
     *["costs", "odds", "false-alarms-per-miss", "lags", "rule", "prevalence", "confidence-level", "unit-cost"],
     *["per", "pos-label", "zero-division", "positive-share", "scale-pos-weight", "prior", "training-prior"],
     *["min-precision", "min-recall", "capacity", "f-beta", "levels", "score-bins", "random-state", "n-tried"],
-    *["horizon", "false-positive-cost", "false-negative-cost", "harm"],
+    *["horizon", "false-positive-cost", "false-negative-cost", "harm", "tolerance", "alpha", "rows-per-day"],
 }
 OF_ONE_COMMAND = {
     "plan": {

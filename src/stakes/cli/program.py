@@ -382,6 +382,7 @@ class _Program(Group):
         ),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
+        "watch": ("watch", "Say, day by day, whether the cost has risen since a model was taken into use."),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from stakes.base.validation import check_kind, one_of, to_array
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring._monitor import CostMonitor
+from stakes.outputs.hooks import report
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _FORM, _WHAT = "stakes-cost-monitors-1", "state of cost monitors"
 _NEEDED = {"n", "total", "squares"}
+_EACH = ("total", "squares", "promised")
 
 
 class CostMonitors(Tabular):
@@ -176,6 +179,16 @@ class CostMonitors(Tabular):
             )
         return self._take(day, {name: self.monitors[name]._sums_of(**given) for name, given in sums.items()})
 
+    def _sums(self, y: Any, scores: Mapping[str, Any], groups: Mapping[str, Any] | None) -> dict[str, dict[str, float]]:
+        """Sums of rows whose labels are booleans, by monitor, as :meth:`update_sums` takes them."""
+        found = {}
+        for name, model, rows in self._parts(y, groups or {}):
+            if rows.any():
+                asked = replace(self.monitors[name]._question, pos_label=None)
+                sums = asked.sums(y[rows].astype(int), scores[model][rows])
+                found[name] = {"n": sums.rows, **{each: getattr(sums, each) for each in _EACH}}
+        return found
+
     def _take(self, day: Any, found: Mapping[str, DaySums]) -> Self:
         for name, sums in found.items():
             self.monitors[name]._check(day, sums)
@@ -240,6 +253,35 @@ class CostMonitors(Tabular):
         a: No alarm: nothing shows that the mean cost exceeds ... per 1,000 decisions (evidence 1.00, an alarm at 40.0).
         """
         return "\n".join(f"{name}: {monitor.describe()}" for name, monitor in self.monitors.items())
+
+    def to_html(self, path: Any = None) -> str:
+        """Return one page with what each monitor says, its picture and its latest days; it needs no network.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> from stakes.monitoring import CostMonitors
+        >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+        >>> CostMonitors((0.2, 0.6), reference=kept).to_html()[:15]
+        '<!doctype html>'
+        """
+        page: str = report(self, path)
+        return page
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"monitor": name, **record} for name, monitor in self.monitors.items() for record in monitor._records()]

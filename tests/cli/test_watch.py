@@ -1,0 +1,251 @@
+"""`stakes watch`: the alarm of the library from files, every file once, and a state that is whole whatever happens."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from stakes import evaluate
+from stakes.evaluation import KeptEvaluation
+from stakes.monitoring import CostMonitors
+from tests.cli.conftest import write_csv
+
+pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+
+COSTS = (0.05, 0.3)
+
+
+def rows(n, seed, shift=0.0):
+    """Return an outcome and two models, whose scores hold unless risks are shifted, and a group."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(1.0, 7.0, n)
+    ill = (rng.random(n) < np.clip(score + shift, 0.0, 1.0)).astype(int)
+    place = np.where(np.arange(n) % 3 == 0, "clinic", "home")
+    return {"ill": ill, "new": score, "old": np.clip(score + 0.05, 0.0, 1.0), "place": place}
+
+
+def keep(path, columns, groups=None):
+    models = {name: columns[name] for name in ("new", "old")}
+    KeptEvaluation.of(evaluate(columns["ill"], models, costs=COSTS, groups=groups)).to_json(path)
+    return path
+
+
+@pytest.fixture
+def bench(folder):
+    """Write a kept evaluation and ten days in two Parquet files each, dearer from the fifth day on."""
+    days = {f"2026-01-{day:02d}": rows(4000, day, 0.25 if day >= 5 else 0.0) for day in range(1, 11)}
+    for name, columns in days.items():
+        frame = pl.DataFrame(columns)
+        (folder / f"day={name}").mkdir()
+        frame[:1000].write_parquet(folder / f"day={name}" / "a.parquet")
+        frame[1000:].write_parquet(folder / f"day={name}" / "b.parquet")
+    keep(folder / "kept.json", rows(20_000, 0))
+    return days
+
+
+START = ["watch", "start", "kept.json", "--label", "ill", "--tolerance", "10%", "--unit", "row", "--state", "w.json"]
+
+
+def test_the_alarm_is_that_of_the_library_and_the_exit_code_is_4_from_then_on(bench, cli, folder):
+    assert cli(*START).code == 0
+    kept = KeptEvaluation.from_json((folder / "kept.json").read_text(encoding="utf-8"))
+    watch, codes, wanted = CostMonitors(COSTS, reference=kept, tolerance=0.1, unit="row", force=True), [], []
+    for day, columns in bench.items():
+        codes.append(cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code)
+        watch.update(day, columns["ill"], {name: columns[name] for name in ("new", "old")})
+        wanted.append(4 if watch.alarm else 0)
+    assert codes == wanted
+    assert 0 in codes
+    assert 4 in codes
+    found = cli("watch", "show", "--state", "w.json", "--json")
+    for record in json.loads(found.out)["monitors"]:
+        monitor = watch.monitors[record["monitor"]]
+        assert (record["alarm_day"], record["since"]) == (monitor.alarm_day, monitor.since)
+        assert record["log_evidence"] == pytest.approx(monitor.log_evidence, rel=1e-9)
+        assert record["promised"] == pytest.approx(monitor._records()[-1]["promised"], rel=1e-9)
+        assert (record["n_days"], record["n_rows"]) == (10, 40_000)
+
+
+def test_every_day_and_file_counts_once_and_a_refused_run_leaves_the_state(bench, cli, folder):
+    cli(*START)
+    days = list(bench)
+    assert cli("watch", "add", *(f"day={day}/*.parquet" for day in days[1:3]), "--state", "w.json").code == 0
+    before = (folder / "w.json").read_bytes()
+    (folder / "again-2026-03-01.parquet").write_bytes((folder / f"day={days[1]}" / "a.parquet").read_bytes())
+    pl.DataFrame(bench[days[0]]).write_csv(folder / "2026-01-20.csv")
+    pl.DataFrame({**bench[days[0]], "new": [2.0] * 4000}).write_csv(folder / "2026-01-21.csv")
+    pl.DataFrame({"ill": [0, 1], "new": [0.1, 0.2]}).write_csv(folder / "2026-01-22.csv")
+    pl.DataFrame({"ill": [0, None], "new": [0.1, 0.2], "old": [0.1, 0.2]}).write_csv(folder / "2026-01-23.csv")
+    for files, message in {
+        (f"day={days[2]}/*.parquet",): f"was counted already, on day {days[2]}",
+        (f"day={days[0]}/*.parquet",): f"day must be later than the last, '{days[2]}', but '{days[0]}' is earlier",
+        (f"day={days[3]}/*.parquet", f"day={days[3]}/*.parquet"): f"was counted already, on day {days[3]}",
+        ("2026-01-20.csv", "2026-01-21.csv"): "column 'new', row 1",
+        ("2026-01-22.csv",): "column 'old': there is no such column",
+        ("2026-01-23.csv",): "A day enters when all its labels are known",
+    }.items():
+        outcome = cli("watch", "add", *files, "--state", "w.json")
+        assert outcome.code == 3, outcome.err
+        assert message in outcome.err
+        assert (folder / "w.json").read_bytes() == before
+
+
+def test_files_of_one_day_are_added_up_whatever_their_format(bench, cli, folder):
+    day, columns = next(iter(bench.items()))
+    found = []
+    write_csv(folder / "1.csv", {name: values[:1000] for name, values in columns.items()})
+    write_csv(folder / "2.csv", {name: values[1000:] for name, values in columns.items()})
+    for files in ([f"day={day}/*.parquet"], ["1.csv", "2.csv"], [f"day={day}/a.parquet", "2.csv"]):
+        cli(*START)
+        outcome = cli("watch", "add", *files, "--day", day, "--state", "w.json", "--json")
+        found.append([record["log_evidence"] for record in json.loads(outcome.out)["monitors"]])
+        (folder / "w.json").unlink()
+    assert found[1] == pytest.approx(found[0], rel=1e-12)
+    assert found[2] == pytest.approx(found[0], rel=1e-12)
+
+
+def test_groups_are_watched_too(bench, cli, folder):
+    reference = rows(20_000, 0)
+    keep(folder / "kept.json", reference, {"place": reference["place"]})
+    cli(*START)
+    day, columns = next(iter(bench.items()))
+    outcome = cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json", "--json")
+    found = {record["monitor"]: record for record in json.loads(outcome.out)["monitors"]}
+    assert found["new, place = clinic"]["n_rows"] == int((columns["place"] == "clinic").sum())
+    assert found["new"]["log_alarm"] == pytest.approx(np.log(6 * 40))
+
+
+def test_the_page_holds_the_answer_and_asks_the_network_for_nothing(bench, cli, folder):
+    pytest.importorskip("matplotlib")
+    cli(*START)
+    cli("watch", "add", *(f"day={day}/*.parquet" for day in bench), "--state", "w.json")
+    assert cli("watch", "show", "--state", "w.json", "--report", "w.html").code == 0
+    page = (folder / "w.html").read_text(encoding="utf-8")
+    assert "Has the cost risen since the models were taken into use?" in page
+    assert "Alarm on day 2026-01-" in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert not re.findall(r"(?:src|href)=\"https?:", page)
+
+
+@pytest.mark.usefixtures("bench")
+def test_a_plan_prints_days_and_a_larger_rise_takes_fewer(cli):
+    outcome = cli("watch", "plan", "kept.json", "--rows-per-day", "500", "--unit", "row", "--json")
+    found = {(each["monitor"], each["rise"], each["begins"]): each["days"] for each in json.loads(outcome.out)}
+    assert found["new", 0.5, 1] < found["new", 0.2, 1]
+    assert "days to the alarm" in cli("watch", "plan", "kept.json", "--rows-per-day", "500").out
+
+
+WRONG = {
+    "no state": (
+        ["watch", "add", "2026-01-01.csv", "--state", "none.json"],
+        2,
+        "there is no such file; stakes watch st",
+    ),
+    "no day": (["watch", "add", "rows.csv", "--state", "w.json"], 2, "'rows.csv' names no day: give --day"),
+    "two days": (["watch", "add", "2026-01-01-2026-01-02.csv", "--state", "w.json"], 2, "names several days"),
+    "a day that is none": (
+        ["watch", "add", "rows.csv", "--day", "monday", "--state", "w.json"],
+        3,
+        "day must be a date",
+    ),
+    "a state there": (START, 2, "is there already: it watches"),
+    "a negative tolerance": ([*START[:5], "--tolerance", "-1", "--state", "x.json"], 2, "--tolerance must be a share"),
+    "a unit": ([*START[:5], "--unit", "week", "--state", "x.json"], 2, "--unit must be day or row, got 'week'"),
+    "another model": ([*START[:5], "--models", "nwe", "--state", "x.json"], 3, "one of 'new', 'old', got 'nwe'"),
+    "no evaluation": (["watch", "plan", "w.json", "--rows-per-day", "9"], 3, "is no kept evaluation"),
+    "no rows": (["watch", "plan", "kept.json", "--rows-per-day", "0"], 2, "--rows-per-day"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_done_says_why(name, bench, cli, folder):
+    cli(*START)
+    write_csv(folder / "rows.csv", bench["2026-01-01"])
+    command, code, message = WRONG[name]
+    outcome = cli(*command)
+    assert outcome.code == code, outcome.err
+    assert message in outcome.err
+
+
+@pytest.mark.usefixtures("bench")
+def test_hostile_states_are_refused(cli, folder):
+    cli(*START)
+    cli("watch", "add", "day=2026-01-01/*.parquet", "--state", "w.json")
+    good = json.loads((folder / "w.json").read_text(encoding="utf-8"))
+    for spoil, message in [
+        (lambda s: s.update(format="stakes-watch-0"), "format"),
+        (lambda s: s.update(files=3), "files must be lists of digests"),
+        (lambda s: s.update(label=3), "label must be a text"),
+        (lambda s: s["watch"].update(monitors={}), "monitors must be states by name"),
+        (lambda s: s["watch"]["monitors"]["new"]["total"].__setitem__(0, -1.0), "day 0 of days must be whole"),
+    ]:
+        state = json.loads(json.dumps(good))
+        spoil(state)
+        (folder / "w.json").write_text(json.dumps(state), encoding="utf-8")
+        for command in (["show"], ["add", "day=2026-01-02/*.parquet"]):
+            outcome = cli("watch", *command, "--state", "w.json")
+            assert outcome.code == 3
+            assert message in outcome.err
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.thorough
+def test_four_hundred_days_of_credit_killed_at_a_hundred_moments_alarm_on_the_same_day(
+    load_data, cli, folder, monkeypatch
+):
+    from stakes.cli import console
+
+    linear = pytest.importorskip("sklearn.linear_model")
+    selection = pytest.importorskip("sklearn.model_selection")
+    data = load_data("german_credit/german_credit")
+    numbers = data.drop(columns="bad").select_dtypes("number")
+    model = linear.LogisticRegression(max_iter=5000)
+    scaled = (numbers - numbers.mean()) / numbers.std()
+    risk = selection.cross_val_predict(model, scaled, data["bad"], cv=5, method="predict_proba")[:, 1]
+    bad, rng = data["bad"].to_numpy(), np.random.default_rng(0)
+
+    def drawn(n, share):
+        """Rows of the data, bad with another probability than its three tenths."""
+        chosen = np.where(
+            rng.random(n) < share, rng.choice(np.flatnonzero(bad == 1), n), rng.choice(np.flatnonzero(bad == 0), n)
+        )
+        return {"bad": bad[chosen], "risk": np.round(risk[chosen], 6)}
+
+    reference = drawn(20_000, 0.3)
+    kept = KeptEvaluation.of(evaluate(reference["bad"], {"risk": reference["risk"]}, costs=(0.3, 0.6)))
+    kept.to_json(folder / "kept.json")
+    for state in ("calm.json", "killed.json"):
+        cli("watch", "start", "kept.json", "--label", "bad", "--unit", "row", "--tolerance", "0.05", "--state", state)
+    killed = 0
+    put = console.put
+
+    def dying(partial, target):
+        if rng.random() < 0.5:
+            put(partial, target)
+        raise Killed
+
+    for day in range(1, 401):
+        file = write_csv(folder / "today.csv", drawn(50, 0.3 if day < 200 else 0.45))
+        add = ["watch", "add", file, "--day", day, "--state"]
+        while killed < 100 and rng.random() < 0.3:
+            monkeypatch.setattr(console, "put", dying)
+            try:
+                assert cli(*add, "killed.json").code == 3  # it was counted before the end
+                break
+            except Killed:
+                killed += 1
+            finally:
+                monkeypatch.setattr(console, "put", put)
+        codes = [cli(*add, state).code for state in ("calm.json", "killed.json")]
+        assert codes[0] in {0, 4}
+        assert codes[1] in {codes[0], 3}
+    assert killed == 100
+    (found,) = json.loads(cli("watch", "show", "--state", "killed.json", "--json").out)["monitors"]
+    assert 200 <= found["alarm_day"] <= 300
+    assert 180 <= found["since"] <= 220
+    assert (folder / "calm.json").read_text(encoding="utf-8") == (folder / "killed.json").read_text(encoding="utf-8")
