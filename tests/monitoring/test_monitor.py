@@ -201,12 +201,26 @@ def test_limits_of_days_are_those_of_their_means():
 
 def test_an_alarm_stays_and_days_go_on():
     monitor = CostMonitor(COSTS, budget=0.05)
-    for day in range(1, 30):
+    for day in range(1, 120):
         monitor.update_sums(day, n=200, total=20.0 if day < 20 else 1.0, squares=5.0 if day < 20 else 0.5)
-    assert monitor.alarm_day < 20
+        if day == 19:
+            said = monitor.alarm_day, monitor.since
+    assert (monitor.alarm_day, monitor.since) == said
+    assert said[1] <= said[0] < 20
     assert monitor.alarm
-    assert monitor.n_days == 29
+    assert monitor.n_days == 119
     assert f"Alarm on day {monitor.alarm_day}" in monitor.describe()
+
+
+def test_limits_hold_at_all_of_alpha_about_the_mean_of_the_reference(reference):
+    monitor = CostMonitor(COSTS, reference=reference, model="new", alpha=0.1, unit="row", force=True)
+    n, total, squares, centre = 5000, 400.0, 120.0, monitor.reference.mean
+    spread = squares - 2 * centre * total + n * centre**2
+    lower = max(
+        (total - (-math.log(1 - u) - u) / (u * centre) * spread - math.log(2 * 11 / 0.1) * centre / u) / n
+        for u in (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+    )
+    assert monitor.update_sums(1, n=n, total=total, squares=squares).limits[0] == pytest.approx(lower, rel=1e-12)
 
 
 def test_an_upper_limit_below_the_budget_is_the_all_clear():
@@ -272,6 +286,10 @@ def test_sums_of_several_name_every_model(reference):
     assert watch.update_sums(1, {"new": day}).monitors["new"].n_rows == 100
     with pytest.raises(ValueError, match="sums must hold 'new', got 'new', 'old'"):
         watch.update_sums(2, {"new": day, "old": day})
+    both = CostMonitors(COSTS, reference=reference)
+    with pytest.raises(ValueError, match="squares must lie from"):
+        both.update_sums(1, {"new": day, "old": {**day, "squares": 0.001}})
+    assert [monitor.n_days for monitor in both.monitors.values()] == [0, 0]
     with pytest.raises(ValueError, match=r"sums\['new'\] must hold n, total, squares"):
         watch.update_sums(2, {"new": {"n": 3}})
     with pytest.raises(ValueError, match="models must each be one of 'new', 'old', got 'older'"):

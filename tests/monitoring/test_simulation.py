@@ -83,6 +83,31 @@ def test_delays_are_those_of_the_table_and_of_the_plan(unit, factor, begins):
     assert abs(delay(asked, known, ROWS, factor - 1.0, begins) - np.median(seen)) <= room
 
 
+def plain_delay(known, rise, begins, *, budget, alpha):
+    """Days until expected factors of 200 rows reach 1 / alpha, by the definition of the evidence."""
+    grid = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+    capital, unspent, day = [0.0] * len(grid), 1.0, 0
+    while True:
+        day += 1
+        factor = 1.0 + rise if day >= begins else 1.0
+        stake = 0.5 if day == 1 else 0.5 / (day * (day - 1))
+        unspent -= stake
+        for k, u in enumerate(grid):
+            excess, psi = 200 * (factor * known.mean - budget), -math.log(1.0 - u) - u
+            spread = 200 * (factor * known.square - 2.0 * budget * factor * known.mean + budget**2)
+            capital[k] = (capital[k] + stake) * math.exp(u / budget * excess - psi / budget**2 * spread)
+        if day >= begins and sum(capital) / len(grid) + unspent >= 1.0 / alpha:
+            return day - begins + 1
+
+
+@pytest.mark.parametrize(("rise", "begins"), [(0.2, 1), (0.5, 1), (1.0, 1), (0.5, 30), (0.5, 201)])
+def test_a_plan_is_the_recursion_of_the_evidence(rise, begins):
+    known = Reference("a", 1000, 0.0496, 0.149**2 + 0.0496**2, 0.0496)
+    asked = Question(Uniform(0.05, 0.3), 0.05, 0.825, 0.0496, 0.02, "row")
+    stated = plain_delay(known, rise, begins, budget=0.05, alpha=0.02)
+    assert delay(asked, known, ROWS, rise, begins) == stated
+
+
 @pytest.mark.simulation
 def test_limits_hold_at_all_looks_together():
     rng = np.random.default_rng(4)

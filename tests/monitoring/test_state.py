@@ -48,6 +48,11 @@ def test_exact_rows_go_on_too():
     text = monitor.to_json()
     assert CostMonitor.from_json(text).to_json() == text
     assert len(text) < 100_000
+    for more in (0.5, -0.5):
+        state = json.loads(text)
+        state["factors"][7][3] += more
+        with pytest.raises(ValueError, match=r"day 7 of days must be whole .*factors must be those of rows with these"):
+            CostMonitor.from_json(json.dumps(state))
 
 
 def test_days_no_longer_kept_leave_everything_but_their_sums(monkeypatch):
@@ -112,7 +117,8 @@ HOSTILE = {
     "another alarm": (lambda s: s.update(alarm_day=7), "alarm_day must be [0-9]+, as days say, got 7"),
     "an alarm of text": (lambda s: s.update(alarm_day="soon"), "alarm_day must be null or a day, got 'soon'"),
     "since true": (lambda s: s.update(since=True), "since must be null or a day, got True"),
-    "a past out of nothing": (lambda s: s["past"].update(total=5.0), "past.rows must be at least days"),
+    "a past out of nothing": (lambda s: s["past"].update(squares=5.0), "past.rows must be at least days"),
+    "a past too dear": (lambda s: s["past"].update(total=5.0), "past.total must be what 0 rows can cost, got 5.0"),
     "a past without evidence": (lambda s: s["past"].update(days=3, rows=9), "past.log_capital must be 11 numbers"),
     "days no list": (lambda s: s.update(days=3), "days must be a list"),
     "monitor of nothing": (lambda s: s.clear(), "format"),

@@ -530,7 +530,7 @@ class CostMonitor(Tabular):
         if self._days:
             low, high = self.limits
             mean = "mean of days" if self._question.unit == "day" else "mean"
-            seen = f"{self.n_days:,} days, {self.n_rows:,} rows"
+            seen = f"{self.n_days:,} day{'s' * (self.n_days != 1)}, {self.n_rows:,} rows"
             held = f"{_per_1000(low)} and {_per_1000(high)}"
             now = _per_1000(self.mean)
             said.append(f"The {mean} so far is {now}, and the true one between {held}, at every look ({seen}).")
@@ -877,6 +877,9 @@ def _read_past(entries: JsonReader) -> _Past:
     capital = mine.numbers("log_capital", infinite=True)
     if capital.shape != _evidence.BETS.shape or np.any(np.isfinite(capital) != (days > 0)):
         raise mine.broken("log_capital", f"{len(_evidence.BETS)} numbers, -inf without days")
+    shift, most = entries.number("shift"), entries.number("largest")
+    if not rows * (0.0 - shift) * (1.0 + _EXACT) <= total <= rows * (most - shift) * (1.0 + _EXACT):
+        raise mine.broken("total", f"what {rows} rows can cost, got {total}")
     if rows < days or (not days and any([rows, total, squares, means, mean_squares])):
         raise mine.broken("rows", f"at least days, and all sums 0 without days, got {rows} of {days} days")
     return _Past(days, rows, total, squares, means, mean_squares, tuple(capital.tolist()))
