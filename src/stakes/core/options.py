@@ -88,6 +88,17 @@ def check_harm(harm: float) -> float:
     return number
 
 
+_LONGEST_WORD = 40
+
+
+def _check_word(word: Any, name: str) -> str:
+    """Return what something is called in sentences, or raise."""
+    if isinstance(word, str) and word.strip() and word.isprintable() and len(word) <= _LONGEST_WORD:
+        return word.strip()
+    example = "refuse" if name == "action" else "bad loan"
+    raise ValueError(f'{name} must be a word such as "{example}", of at most {_LONGEST_WORD} characters, got {word!r}.')
+
+
 # One entrance for evaluation functions: rows, a score table in their place, weights and a stated prevalence.
 
 
@@ -261,6 +272,8 @@ class Options:
 
     What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
     until the columns are read.
+
+    ``action`` and ``event`` are what acting on a case and a positive case are called in sentences.
     """
 
     costs: CostDistribution = field(default_factory=lambda: Uniform(0.0, 1.0))
@@ -283,6 +296,8 @@ class Options:
     logits: bool = False
     factor: float = 1.0
     per_stake: str = ""
+    action: str = "treat"
+    event: str = "positive"
 
     def checked(self) -> Options:
         """Check the caller's options; a missing scale follows from the costs."""
@@ -304,6 +319,8 @@ class Options:
             factor=factor * check_units(scale, self.unit_cost, self.per),
             unit_cost=float(self.unit_cost),
             per=float(self.per),
+            action=_check_word(self.action, "action"),
+            event=_check_word(self.event, "event"),
         )
 
     @property

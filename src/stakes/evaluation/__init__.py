@@ -1,6 +1,7 @@
 """The answers: which model to act on over the plausible thresholds, and how sure that is."""
 
 from stakes.evaluation._advise import Advice, advise
+from stakes.evaluation._answer import Answer
 from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
 from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
@@ -22,6 +23,7 @@ __all__ = [
     "ACTION_FINDINGS",
     "FINDINGS",
     "Advice",
+    "Answer",
     "BestByBounds",
     "BestByCost",
     "Calibrations",

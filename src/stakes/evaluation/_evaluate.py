@@ -407,6 +407,8 @@ def evaluate(
     per: float = 1.0,
     metrics: MetricsRequest = (),
     pairs: PairSums | None = None,
+    action: str = "treat",
+    event: str = "positive",
 ) -> Evaluation:
     """Say which model to act on over the plausible thresholds, by how much it is better, and how sure that is.
 
@@ -459,11 +461,13 @@ def evaluate(
         ``{"net_benefit_score": {"threshold": 0.1}}``. Bounds and costs default to those of the evaluation.
     pairs : PairSums, optional
         Where tables stand for the rows: what says how sure the differences between the models are.
+    action, event : str, default "treat" and "positive"
+        What acting on a case and a positive case are called in sentences, such as "refuse" and "bad loan".
 
     Returns
     -------
     Evaluation
-        Ask it for ``.conclusion``, ``.frame()``, ``.compare(a, b)``, ``.curves(kind)``, ``.plot()``,
+        Ask it for ``.answer``, ``.conclusion``, ``.frame()``, ``.compare(a, b)``, ``.curves(kind)``, ``.plot()``,
         ``.to_html(path)``.
 
     Raises
@@ -502,6 +506,8 @@ def evaluate(
         confidence_level=confidence_level,
         unit_cost=unit_cost,
         per=per,
+        action=action,
+        event=event,
     )
     return _evaluate(y_true, y_prob, check_request(options, metrics), pairs)
 
@@ -530,6 +536,8 @@ def evaluate_frame(
     on_missing: Literal["raise", "drop"] = "raise",
     outcome: OutcomeColumns | None = None,
     resolution: int | None = None,
+    action: str = "treat",
+    event: str = "positive",
 ) -> Evaluation:
     """Evaluate the models in the columns of a data frame, as :func:`evaluate` does.
 
@@ -563,6 +571,8 @@ def evaluate_frame(
     resolution : int, optional
         For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
+    action, event
+        As in :func:`evaluate`.
 
     Returns
     -------
@@ -598,6 +608,8 @@ def evaluate_frame(
         unit_cost=unit_cost,
         per=per,
         outcome=outcome,
+        action=action,
+        event=event,
     )
     what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
     return _evaluate_frame(frame, what, check_request(options, metrics), resolution)

@@ -15,6 +15,7 @@ from stakes.base.validation import BinarySample, check_choice, generator
 from stakes.core.options import refuse_amounts
 from stakes.costs import Fixed, LogOddsUniform
 from stakes.curves import net_benefit_curve_of, regret_curve_of, reliability_curve_of
+from stakes.evaluation._answer import Answer, answer_of
 from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._checks import run_checks
@@ -437,6 +438,21 @@ class Evaluation(Standings, Tabular):
         refuse_amounts(self.score_tables[0])
         check_choice(model, "model", self.models)
         return area_of(self, model)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer on one screen: what to do, what it costs, one table, what is shown and what is not.
+
+        The terminal, notebooks, Markdown and the report show this same object.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
+        >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.unit
+        'A cost of 1 is one missed positive plus one false alarm.'
+        """
+        return answer_of(self, self.findings)
 
     @cached_property
     def conclusion(self) -> list[str]:

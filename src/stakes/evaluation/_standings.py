@@ -19,6 +19,7 @@ from stakes.inference import (
     Comparison,
     Decisions,
     comparison_from_moments,
+    differences_from,
     dominance,
     reached,
     select,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution
-    from stakes.inference import Band, Money, PairedRows, PairSums, Selection
+    from stakes.inference import Band, Contest, Money, PairedRows, PairSums, Selection
     from stakes.information import ValueOfInformation
     from stakes.metrics import Decomposition
 
@@ -50,16 +51,7 @@ if TYPE_CHECKING:
 
 def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
     """Choose among the models and the references, from the moments of their costs; None where nothing is sure."""
-    if options.rule == "optimal":
-        return None
-    worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
-    contest = moments.contest(
-        (*models, *REFERENCES),
-        len(models),
-        n_rows,
-        factor=options.factor,
-        highest=options.factor * (max(worst) + float(options.harms(models).max())),
-    )
+    contest = contest_of(moments, models, n_rows, options)
     if contest is None:
         return None
     return select(
@@ -71,6 +63,20 @@ def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Op
         per=options.per,
         where=f"{describe_costs(options.costs, options.per_stake)}, ",
         unit=options.per_stake or "decision",
+    )
+
+
+def contest_of(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Contest | None:
+    """Let the models and the references compete on the scale of the options; None where nothing is sure."""
+    if options.rule == "optimal":
+        return None
+    worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
+    return moments.contest(
+        (*models, *REFERENCES),
+        len(models),
+        n_rows,
+        factor=options.factor,
+        highest=options.factor * (max(worst) + float(options.harms(models).max())),
     )
 
 
@@ -489,6 +495,27 @@ class Standings:
         ('a',)
         """
         return choose(self.moments, self.models, self.n_rows, self.options)
+
+    @cached_property
+    def more_than_first(self) -> dict[str, tuple[float, float, float]]:
+        """How much more each decision costs than the first model, with the ends of an interval.
+
+        All these intervals hold at once, and although that model was picked; nan where there are none.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
+        >>> [round(end, 3) for end in evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).more_than_first["b"]]
+        [0.079, 0.058, 0.099]
+        """
+        contest, first = contest_of(self.moments, self.models, self.n_rows, self.options), self.ranking[0]
+        names = (*self.models, *REFERENCES)
+        if contest is None:
+            own = self[first].score
+            return {name: (0.0 if name == first else self[name].score - own, math.nan, math.nan) for name in names}
+        asked: dict[str, Any] = {"n_tried": self.options.n_tried, "confidence_level": self.confidence_level}
+        return differences_from(contest, first, **asked)
 
     @cached_property
     def by_threshold(self) -> ByThreshold | None:

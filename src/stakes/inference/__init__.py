@@ -26,6 +26,7 @@ from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
 from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
+from stakes.inference._selection import differences_from as differences_from
 from stakes.inference._selection import few_carry as few_carry
 from stakes.inference._selection import rank_models as rank_models
 from stakes.inference._selection import select as select

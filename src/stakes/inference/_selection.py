@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
     Intervals = dict[str, tuple[float, float]]
+    Differences = dict[str, tuple[float, float, float]]
 
 
 # The result of a selection, as numbers and as sentences.
@@ -441,6 +442,7 @@ def rank_models(
 MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
 _LEAST_DRAWS = 4_000
+_FEW = 3
 
 
 def select(
@@ -498,7 +500,8 @@ def select(
     _check(contest, incumbent, n_tried, confidence_level)
     field = _Field.of(contest, generator(random_state))
     (place, tied), names = field.first_place(), field.names
-    critical, optimism = field.picked(place, n_tried, confidence_level)
+    untried = field.with_untried(n_tried)
+    critical = _two_sided(*untried[1:], confidence_level)
     intervals, alone = field.intervals(critical), field.intervals(_normal(0.5 + confidence_level / 2.0))
     largest = largest_of(-field.means, field.covariance, errors=field.errors)
     asked: dict[str, Any] = {"n_tried": n_tried, "incumbent": incumbent, "confidence_level": confidence_level}
@@ -508,7 +511,7 @@ def select(
         tied=tuple(names[k] for k in tied),
         best_model=contest.names[int(np.argmin(contest.means[: contest.n_models]))],
         cost=float(field.means[place]),
-        corrected_cost=float(field.means[place]) + optimism,
+        corrected_cost=float(field.means[place]) + field.optimism(place, untried),
         interval=intervals[names[place]],
         possible=tuple(names[k] for k in np.flatnonzero(field.possible(confidence_level))),
         p_best=dict.fromkeys(contest.names, 0.0) | dict(zip(names, largest.p_best.tolist(), strict=True)),
@@ -523,6 +526,16 @@ def select(
         **asked,
     )
     return replace(found, sentences=tuple(say(found, where)))
+
+
+def differences_from(
+    contest: Contest, first: str, *, n_tried: int | None = None, confidence_level: float = 0.95
+) -> Differences:
+    """How much more each decision costs than one that was picked among the models, with simultaneous intervals."""
+    field = _Field.of(contest, generator(0))
+    if first not in field.names:
+        return dict.fromkeys(contest.names, (math.nan, math.nan, math.nan))
+    return field.more_than(field.names.index(first), field.with_untried(n_tried), confidence_level)
 
 
 def _check(contest: Any, incumbent: Any, n_tried: Any, level: float) -> None:
@@ -586,14 +599,35 @@ class _Field:
         tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
-    def picked(self, place: int, n_tried: int | None, level: float) -> tuple[float, float]:
-        """Critical value and optimism for the chosen of all candidates."""
-        family = np.ones(len(self.means), dtype=bool) if self.is_reference[place] else ~self.is_reference
-        covariance = self.covariance[np.ix_(family, family)]
-        means, covariance, errors = _with_untried(self.means[family], covariance, self.errors[family], n_tried)
-        optimism = largest_of(-means, covariance, errors=errors).gain
-        critical = _two_sided(covariance, errors, level)
-        return critical, optimism
+    def with_untried(self, n_tried: int | None) -> tuple[Floats, Floats, Floats]:
+        """Means, covariance and draws of errors, with those of models that were tried and not shown at the end."""
+        models = int(np.count_nonzero(~self.is_reference))
+        return _with_untried(self.means, self.covariance, self.errors, n_tried, models)
+
+    def optimism(self, place: int, untried: tuple[Floats, Floats, Floats]) -> float:
+        """How much less the chosen decision costs here than it should, for having been chosen."""
+        means, covariance, errors = untried
+        family = np.ones(len(means), dtype=bool)
+        if not self.is_reference[place]:
+            family[: len(self.means)] = ~self.is_reference
+        return largest_of(-means[family], covariance[np.ix_(family, family)], errors=errors[family]).gain
+
+    def more_than(self, first: int, untried: tuple[Floats, Floats, Floats], level: float) -> Differences:
+        """How much more each decision costs than one of the models, with intervals that hold for all at once.
+
+        They allow for that model having been picked: the critical value is that of the differences between all models,
+        and of the references from this one.
+        """
+        _, covariance, errors = untried
+        critical = _critical_of_pairs(covariance, errors, self.is_reference, first, level)
+        places = np.arange(len(self.means))
+        others = places[(self.same != self.same[first]) & (places != first)]
+        found = dict.fromkeys(self.contest.names, (math.nan, math.nan, math.nan))
+        found |= dict.fromkeys((self.names[k] for k in places if k not in others), (0.0, 0.0, 0.0))
+        reach = self.spread(others, first).reach(critical) if len(others) else np.empty(0)
+        for k, gap, far in zip(others, self.means[others] - self.means[first], reach, strict=True):
+            found[self.names[k]] = float(gap), float(gap - far), float(gap + far)
+        return found
 
     def intervals(self, critical: float) -> Intervals:
         """Intervals of the costs of all decisions at a normal critical value, converted to Student's t."""
@@ -713,34 +747,58 @@ def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int |
 
 
 def _with_untried(
-    means: Floats, covariance: Floats, errors: Floats, n_tried: int | None
+    means: Floats, covariance: Floats, errors: Floats, n_tried: int | None, models: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Add models that were tried and not shown, with the mean and correlation of those shown.
+    """Add models that were tried and not shown, with the mean and correlation of those shown, which come first.
 
     One shown model gives no correlation: the others are then taken as uncorrelated, which is conservative.
     """
     count = len(means)
-    extra = 0 if n_tried is None else max(n_tried - count, 0)
+    extra = 0 if n_tried is None else max(n_tried - models, 0)
     error = np.sqrt(np.diag(covariance))
-    if extra == 0 or not np.all(error > 0.0):
+    if extra == 0 or not models or not np.all(error[:models] > 0.0):
         return means, covariance, errors
-    correlation = covariance / np.outer(error, error)
-    shared = float(correlation[~np.eye(count, dtype=bool)].mean()) if count > 1 else 0.0
+    scale = np.where(error > 0.0, error, 1.0)
+    correlation = covariance / np.outer(scale, scale)
+    shown = correlation[:models, :models]
+    shared = float(shown[~np.eye(models, dtype=bool)].mean()) if models > 1 else 0.0
     shared = min(max(shared, 0.0), 1.0)  # errors that are the same are correlated by 1, but for rounding
-    average = float(correlation.mean())
+    average = float(shown.mean())
     slope = shared / average if average > 0.0 else 0.0  # of a model not shown on the mean of those shown
     wide = np.full((count + extra, count + extra), shared)
     wide[:count, :count] = correlation
-    wide[:count, count:] = slope * correlation.mean(axis=1)[:, None]
+    wide[:count, count:] = slope * correlation[:, :models].mean(axis=1)[:, None]
     wide[count:, :count] = wide[:count, count:].T
-    np.fill_diagonal(wide, 1.0)
-    like = np.concatenate([np.arange(count), np.arange(extra) % count])
+    np.fill_diagonal(wide[count:, count:], 1.0)
+    like = np.concatenate([np.arange(count), np.arange(extra) % models])
     draws, rng = errors[:, : draws_of(count + extra)], np.random.default_rng(extra)
-    untried = slope * (draws / error[:, None]).mean(axis=0)
+    untried = slope * (draws[:models] / error[:models, None]).mean(axis=0)
     untried = untried + math.sqrt(max(shared - slope**2 * average, 0.0)) * rng.standard_normal(draws.shape[1])
     untried = untried + math.sqrt(1.0 - shared) * rng.standard_normal((extra, draws.shape[1]))
     untried = untried * error[like[count:], None]
-    return means[like], wide * np.outer(error[like], error[like]), np.concatenate([draws, untried])
+    return means[like], wide * np.outer(scale[like], scale[like]), np.concatenate([draws, untried])
+
+
+def _critical_of_pairs(covariance: Floats, errors: Floats, is_reference: Bools, first: int, level: float) -> float:
+    """Quantile of the largest studentised difference between models, and between references and the first of them."""
+    variance = pair_variances(covariance)
+    reference = np.append(is_reference, np.zeros(len(covariance) - len(is_reference), dtype=bool))
+    models, shown = np.flatnonzero(~reference), len(is_reference)
+    rivals = {i: models[models > i] for i in models[models < shown].tolist()}  # not two that were never shown
+    rivals[first] = np.union1d(rivals.get(first, models[:0]), np.flatnonzero(reference))
+    rivals = {i: mine for i, js in rivals.items() if len(mine := js[variance[i, js] > 0.0])}
+    pairs = [(i, int(j)) for i, mine in rivals.items() for j in mine] if len(covariance) <= _FEW else []
+    if 0 < len(pairs) <= 2:  # closed forms
+        contrasts = np.zeros((len(pairs), len(covariance)))
+        for row, (i, j) in enumerate(pairs):
+            contrasts[row, [i, j]] = np.array([1.0, -1.0]) / math.sqrt(variance[i, j])
+        return largest_quantile(contrasts @ covariance @ contrasts.T, contrasts @ errors, level, two_sided=True)
+    some = slice(max(_MOST_VALUES // len(covariance), _LEAST_DRAWS))
+    largest = np.zeros(errors[:, some].shape[1])
+    for i, mine in rivals.items():
+        gaps = np.abs(errors[i, some] - errors[mine, some]) / np.sqrt(variance[i, mine])[:, None]
+        np.maximum(largest, gaps.max(axis=0), out=largest)
+    return max(float(np.quantile(largest, level)), _normal(0.5 + level / 2.0))
 
 
 def _two_sided(covariance: Floats, errors: Floats, level: float) -> float:

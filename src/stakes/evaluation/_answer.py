@@ -1,0 +1,417 @@
+"""The answer on one screen: sentences and one table, which the terminal, notebooks, Markdown and the report show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from stakes.evaluation._standings import why_unsaid
+from stakes.evaluation._words import Unit, Words, capital, meaning
+from stakes.outputs.files import delivered
+from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, listed, markdown_cell, markdown_table, plain
+from stakes.outputs.result_table import table as html_table
+from stakes.outputs.text import MISSING, REFERENCES, join, percent, visible, with_short_names
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from stakes.evaluation._finding import Finding, Findings
+    from stakes.evaluation._standings import Standings
+
+_MOST_NAMED = 4
+_MOST_ROWS = 100.0  # times those at hand: so many nobody gets
+_POWER = 0.8416  # standard errors more, for four samples in five
+_OWN_PLACE = {"few-events", "not-better", "auc-disagrees", "calibration-in-the-large"}  # said where their number stands
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Tabular):
+    """What an evaluation says, on one screen: every face renders these sentences and this table.
+
+    Costs in sentences and in the table are in one unit, ``per``. Names of models stand as they are: faces escape them.
+
+    Parameters
+    ----------
+    read : str
+        What was read: rows, events and models.
+    meaning : str
+        What the range of thresholds means.
+    advice : str
+        What to do, in one line.
+    cost : str
+        What that costs, and against what.
+    table : ResultTable
+        The models from the lowest cost on, then acting on everyone and on no one: "cost", "more" than the first
+        model, each with an interval of the column ("cost_low", "cost_high", "more_low", "more_high"), "may_be_best"
+        and "auc". Numbers are in the unit of the sentences.
+    unit : str
+        What a cost of 1 is.
+    shown : tuple of str
+        What these rows show, all at once.
+    not_shown : tuple of str
+        What they do not show, and what it would take.
+    calibration : str
+        On the risks themselves, in one line; empty where there is nothing to say.
+    findings : tuple of Finding
+        Errors and warnings that no sentence above says, and at most one fact.
+    per : str
+        What costs are counted per.
+    decimals : int
+        Of costs in the table.
+    confidence_level : float
+        Of every interval.
+    more : str
+        Where more is.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
+    >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.advice
+    'USE a. b costs 78.7 more per 1,000 decisions.'
+    """
+
+    read: str
+    meaning: str
+    advice: str
+    cost: str
+    table: ResultTable
+    unit: str
+    shown: tuple[str, ...]
+    not_shown: tuple[str, ...]
+    calibration: str
+    findings: tuple[Finding, ...]
+    per: str
+    decimals: int
+    confidence_level: float
+    more: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """The advice, its cost, what is shown and not shown, and the calibration."""
+        return [self.advice, self.cost, *self.beneath]
+
+    @property
+    def beneath(self) -> list[str]:
+        """Sentences that stand below the table, without its unit."""
+        return [*self.shown, *self.not_shown, *([self.calibration] if self.calibration else [])]
+
+    def cells(self) -> list[list[str]]:
+        """Return heads and rows of the table as text, numbers of a column with the same decimals.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
+        >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.cells()[2]
+        ['2', 'b', '94.4', '77.1 to 111.7', '78.7 (58.3 to  99.2)', 'no', '0.875']
+        """
+        write = partial(_number, decimals=self.decimals)
+        rows = self.table.rows
+        costs = _spans([(row["cost_low"], row["cost_high"]) for row in rows], write)
+        more = _spans([(row["more_low"], row["more_high"]) for row in rows], write)
+        values = [write(row["more"]) for row in rows]
+        width = max(map(len, values))
+        found = []
+        for row, cost, gap, value in zip(rows, costs, more, values, strict=True):
+            own = row["more"] == row["more_low"] == row["more_high"] == 0.0
+            best = {None: MISSING, True: "yes", False: "no"}[row["may_be_best"]]
+            auc = "" if row["kind"] == "reference" or math.isnan(row["auc"]) else f"{row['auc']:.3f}"
+            told = MISSING if own else f"{value:>{width}} ({gap})" if gap != MISSING else value
+            rank = "" if row["rank"] is None else str(row["rank"])
+            found.append([rank, row["label"], write(row["cost"]), cost, told, best, auc])
+        level = percent(self.confidence_level)
+        return [["", self.per, "cost", f"{level} interval", "more than the first", "may be best", "AUC"], *found]
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the answer as Markdown, and write it where a path is given."""
+        header, *rows = [[markdown_cell(cell) for cell in row] for row in self._shortened()]
+        parts = [self.read, self.meaning, f"**{markdown_cell(self.advice)}**", self.cost, markdown_table(header, rows)]
+        parts += [self.unit, *self.beneath, *(f"{each.code}: {each.sentence}" for each in self.findings)]
+        text = "\n\n".join(part if part.startswith(("|", "**")) else markdown_cell(visible(part)) for part in parts)
+        return delivered(text, path)
+
+    def _shortened(self) -> list[list[str]]:
+        return [[with_short_names(cell, [cell]) for cell in row] for row in self.cells()]
+
+    def _repr_html_(self) -> str:
+        header, *rows = self._shortened()
+        lead = f"<p>{self._html(self.read)}<br>{self._html(self.meaning)}</p>"
+        lead += f"<p><b>{self._html(self.advice)}</b><br>{self._html(self.cost)}</p>"
+        said = [*map(self._html, [self.unit, *self.beneath])]
+        said += [f"<b>{each.severity} {each.code}</b>: {self._html(each.sentence)}" for each in self.findings]
+        return f"{lead}{html_table(header, rows)}{listed(said)}<p>{self._html(self.more)}</p>"
+
+    def _html(self, sentence: str) -> str:
+        return plain(with_short_names(sentence, [row["model"] for row in self.table.rows]), _LONGEST_SENTENCE)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return self.table._records()
+
+    def __repr__(self) -> str:
+        return "\n".join([self.advice, self.cost, *self.beneath])
+
+
+_LONGEST_SENTENCE = 2_000
+
+
+def _number(value: float, decimals: int) -> str:
+    return Unit(1.0, "", decimals).told(value) if value != 0.0 else f"{0.0:.{decimals}f}"
+
+
+def _spans(ends: Sequence[tuple[float, float]], write: Callable[[float], str]) -> list[str]:
+    """Intervals whose ends stand below each other."""
+    texts = [(write(low), write(high)) for low, high in ends]
+    known = [pair for pair, (low, high) in zip(texts, ends, strict=True) if not (math.isnan(low) or math.isnan(high))]
+    wide = [max((len(pair[k]) for pair in known), default=0) for k in (0, 1)]
+    return [f"{pair[0]:>{wide[0]}} to {pair[1]:>{wide[1]}}" if pair in known else MISSING for pair in texts]
+
+
+def answer_of(standings: Standings, findings: Findings) -> Answer:
+    """Make the answer from what an evaluation found."""
+    unit = Unit.of(standings.options, [result.score for result in standings.results])
+    maker = _Maker(standings, findings, unit, Words(standings.options.action, standings.options.event))
+    shown, unshown = maker.shown()
+    return Answer(
+        read=maker.read(),
+        meaning=meaning(standings.options),
+        advice=maker.advice(),
+        cost=maker.cost(),
+        table=ResultTable("Models by expected cost", _COLUMNS, maker.rows),
+        unit=maker.unit_line(),
+        shown=shown,
+        not_shown=unshown,
+        calibration=maker.calibration(),
+        findings=maker.left(),
+        per=unit.per,
+        decimals=unit.decimals,
+        confidence_level=standings.confidence_level,
+        more="More: .tables(), .findings, .groups, .to_html('report.html').",
+    )
+
+
+_COLUMNS = (
+    *(TableColumn("rank", "#", "rank"), TableColumn("label", "model", "text")),
+    TableColumn("cost", "cost", interval="cost"),
+    TableColumn("more", "more than the first", "difference", interval="more"),
+    *(TableColumn("may_be_best", "may be best", "yes"), TableColumn("auc", "AUC", "number", 3)),
+)
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Everything that the sentences are made from."""
+
+    standings: Standings
+    findings: Findings
+    unit: Unit
+    words: Words
+
+    def read(self) -> str:
+        """Source, rows, events and models."""
+        known, about = self.standings, self.standings.provenance
+        count, models = known.n_rows, len(known.models)
+        rows = f"{known.data_line}" if known.data_line else f"{count:,} rows"
+        events = f"{self._positives()} ({percent(known.prevalence)})"
+        if known.options.per_stake:
+            events = f"{percent(known.prevalence)} of the stake on {self.words.events}"
+        if known.score_tables[0].fixed_prevalence:
+            events = f"{self._positives()}, reweighted to {percent(known.prevalence)}"
+        label = f" in {about['label']!r}" if about.get("label") else ""
+        weight = f", weighted by {about['weight']!r}" if about.get("weight") else ""
+        source = f"{known.source}: " if known.source else ""
+        return f"{source}{rows}, {events}{label}{weight}; {models} model{'s' * (models != 1)}"
+
+    def _positives(self) -> str:
+        known = self.standings
+        ups = known.moments.rows[1] if known.pairs is None else int(known.pairs.rows[1])
+        ups = ups if known.rows is None else int(known.rows.y.sum())
+        return f"{ups:,} {self.words.events if ups != 1 else self.words.event}"
+
+    @property
+    def first(self) -> str:
+        """The model with the lowest cost."""
+        return self.standings.ranking[0]
+
+    def advice(self) -> str:
+        """What to do, or that the rows do not tell."""
+        known, choice, say = self.standings, self.standings.selection, self.words.decision
+        if choice is None:
+            return f"No decision can be called best here, for {why_unsaid(known.moments, known.options)}."
+        possible, first = choice.possible, self.first
+        references = [name for name in REFERENCES if name in possible]
+        if choice.chosen in REFERENCES:
+            return f"{capital(self.words.row(choice.chosen))}: no model is shown to cost less."
+        if len(choice.tied) > 1:
+            return f"{join(choice.tied)} cost the same on these rows: either will do."
+        others = [name for name in possible if name != first]
+        if references or others:
+            rivals = [*(name for name in others if name not in REFERENCES), *references]
+            return f"These rows cannot tell {first} from {_few([say(name) for name in rivals])}."
+        return f"USE {first}.{self._instead()}"
+
+    def _instead(self) -> str:
+        """What the model costs that one would else have taken: that of the highest AUC, or the next one."""
+        known, first = self.standings, self.first
+        if len(known.models) == 1:
+            return ""
+        prefers = {finding.models[0] for finding in self.findings if finding.code == "auc-disagrees"}
+        rivals = [name for name in known.ranking[1:] if math.isfinite(known[name].score)]
+        if not rivals:
+            return ""
+        rival = next((name for name in rivals if name in prefers), rivals[0])
+        though = ", though its AUC is higher" if rival in prefers or known[rival].auc > known[first].auc else ""
+        more = self.unit.told(known[rival].score - known[first].score)
+        return f" {rival} costs {more} more {self.unit.per}{though}."
+
+    def cost(self) -> str:
+        """What the decision costs, how sure that is, and against what."""
+        known, choice = self.standings, self.standings.selection
+        chosen = self.first if choice is None else choice.chosen
+        result = known[chosen]
+        if not math.isfinite(result.score):
+            return f"{chosen} has an infinite cost: a score of exactly 0 or 1 on the wrong side."
+        low, high = result.interval if choice is None else choice.intervals[chosen]
+        sure = ""
+        if not (math.isnan(low) or math.isnan(high)):
+            level = percent(known.confidence_level)
+            sure = f" ({level}: {self.unit.fixed(low)} to {self.unit.fixed(high)})"
+        if known.rule == "optimal":
+            sure = " on the rows that its thresholds are fitted to"
+        told = f"{capital(self.words.decision(chosen)) if chosen in REFERENCES else chosen} costs "
+        told += f"{self.unit.told(result.score)} {self.unit.per}{sure}, {self._against(chosen)}"
+        return f"{told}.{self._carried(chosen)}"
+
+    def _against(self, chosen: str) -> str:
+        """The cost beside that of the cheaper reference, or of the best model."""
+        known, say = self.standings, self.words.decision
+        if chosen in REFERENCES:
+            best = known.best
+            if not math.isfinite(best.score):
+                return f"and {best.name} an infinite amount"
+            return f"{best.name}, the best model, {self.unit.told(best.score)}"
+        other = min(REFERENCES, key=lambda name: known[name].score)
+        own, cost = known[chosen].score, known[other].score
+        share = 1.0 - own / cost if cost > 0.0 else math.nan
+        if math.isnan(share) or not math.isfinite(share):
+            return f"{say(other)} {self.unit.told(cost)}"
+        if abs(share) < 0.005:
+            return f"as much as {say(other)}"
+        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {say(other)}"
+
+    def _carried(self, chosen: str) -> str:
+        """How few rows carry the cost, where the interval is widened for it."""
+        if all(finding.code != "few-events" for finding in self.findings):
+            return ""
+        found = self.standings.moments.of(self.standings.place(chosen))
+        scarce = [k for k in (1, 0) if found.scarce[k]]
+        if not scarce:
+            return "".join(f" {finding.sentence}" for finding in self.findings if finding.code == "few-events")
+        k = scarce[0]
+        carry, what = round(found.carrying[k]) if found.carriers[k] else 0, self.words.events if k else "others"
+        few = f"Only {carry}" if carry else "None"
+        verb = "carries" if carry == 1 else "carry"
+        return f" {few} of the {found.rows[k]:,.0f} {what} {verb} that cost, so the interval is wide."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The models from the lowest cost on, then the references."""
+        known, choice, by = self.standings, self.standings.selection, self.unit.factor
+        found = []
+        for rank, name in enumerate((*known.ranking, *REFERENCES), start=1):
+            result, model = known[name], name not in REFERENCES
+            low, high = (math.nan, math.nan) if choice is None else choice.intervals[name]
+            more = known.more_than_first[name]
+            found.append(
+                {
+                    "rank": rank if model else None,
+                    "model": name,
+                    "label": self.words.row(name),
+                    "kind": "model" if model else "reference",
+                    "cost": by * result.score,
+                    "cost_low": by * low,
+                    "cost_high": by * high,
+                    **dict(zip(("more", "more_low", "more_high"), (by * each for each in more), strict=True)),
+                    "may_be_best": None if choice is None else name in choice.possible,
+                    "auc": result.auc,
+                }
+            )
+        return found
+
+    def unit_line(self) -> str:
+        """What a cost of 1 is."""
+        known, words = self.standings, self.words
+        harm = f" {known.harm_line}" if known.harms else ""
+        if known.options.per_stake:
+            return "Costs are the share of what is at stake that mistakes lose, times 1,000."
+        if known.scale != "regret":
+            return f"Costs are on the scale of the {known.scale}.{harm}"
+        pair = f"one missed {words.event} plus one false alarm"
+        if known.unit_cost != 1.0:
+            return f"Costs are in money: {pair} cost {known.unit_cost:,g}.{harm}"
+        return f"A cost of 1 is {pair}.{harm}"
+
+    def shown(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the differences from the first model show, all at once, and what they leave open."""
+        known, choice = self.standings, self.standings.selection
+        if choice is None or choice.chosen != self.first:
+            return (), ()
+        others = [name for name in (*known.ranking, *REFERENCES) if name not in choice.tied]
+        less = [name for name in others if name not in choice.possible]
+        open_ = [name for name in others if name in choice.possible]
+        level = percent(known.confidence_level)
+        shown = [f"Shown ({level}, all at once): {self._less(less, every=not open_)}."] if less else []
+        if choice.incumbent in choice.against:
+            against = choice.against[choice.incumbent]
+            verb = "is shown to cost" if against.shown else "is not shown to cost"
+            shown.append(f"{self.first} {verb} less than {choice.incumbent}, named beforehand.")
+        return tuple(shown), ((self._open(open_),) if open_ else ())
+
+    def _less(self, less: list[str], *, every: bool) -> str:
+        known = self.standings
+        named = "every other" if every and len(less) > 1 else _few([self.words.decision(name) for name in less])
+        average = "" if known.costs.low == known.costs.high else " on average over the range"
+        found = known.by_threshold
+        always = [name for name in less if found is not None and name in found.everywhere]
+        if not always or not average:
+            return f"{self.first} costs less than {named}{average}"
+        if len(always) == len(less):
+            return f"{self.first} costs less than {named}, at every threshold of the range"
+        own = _few([self.words.decision(name) for name in always])
+        return f"{self.first} costs less than {named}{average}, and than {own} at every threshold"
+
+    def _open(self, names: list[str]) -> str:
+        """What is not shown, and how many rows like these would show a difference as large as the nearest one."""
+        known, first = self.standings, self.first
+        told = f"Not shown: that {first} costs less than {_few([self.words.decision(name) for name in names])}"
+        gap, low, high = known.more_than_first[names[0]]
+        reach = (high - low) / 2.0
+        if not gap > 0.0 or not math.isfinite(reach) or reach == 0.0:
+            return f"{told}."
+        times = ((1.0 + _POWER / 2.0) * reach / gap) ** 2
+        if times > _MOST_ROWS:
+            return f"{told}; they cost so nearly the same that no realistic number of rows would."
+        return f"{told}; about {_rounded(times * known.n_rows)} rows like these would."
+
+    def calibration(self) -> str:
+        """What is wrong with the risks on average, or what recalibrating would save, where it is shown."""
+        return next((f.sentence for f in self.findings if f.code == "calibration-in-the-large"), "")
+
+    def left(self) -> tuple[Finding, ...]:
+        """Findings that no other place of the answer says, and one fact at most."""
+        grave = [f for f in self.findings if f.severity != "info" and f.code not in _OWN_PLACE]
+        return (*grave, *[f for f in self.findings if f.severity == "info" and f.code != "half-outside"][:1])
+
+
+def _few(names: Sequence[str]) -> str:
+    """List names, the first few of many."""
+    if len(names) <= _MOST_NAMED:
+        return join(names)
+    return join([*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} others"])
+
+
+def _rounded(count: float) -> str:
+    digits = 10.0 ** max(math.floor(math.log10(count)) - 1, 0)
+    return f"{math.ceil(count / digits) * digits:,.0f}"

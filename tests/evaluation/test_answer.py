@@ -1,0 +1,200 @@
+"""The answer: one table whose columns hold at once, and sentences that say no more than it shows."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stakes import evaluate
+from stakes.evaluation._words import Unit, Words, plural
+
+
+def sample(n=1000, seed=0, prevalence=0.3, models=("good", "fair")):
+    """Labels and models whose log-odds carry more and more noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < prevalence
+    truth = np.where(y, rng.normal(1.2, 1.0, n), rng.normal(-0.2, 1.0, n))
+    shift = math.log(prevalence / (1 - prevalence)) - 0.7
+    scores = {}
+    for k, name in enumerate(models):
+        logits = shift + 1.4 * (truth + rng.normal(0.0, 0.1 + 1.5 * k, n)) / (1.0 + k)
+        scores[name] = 1.0 / (1.0 + np.exp(-logits))
+    return y.astype(int), scores
+
+
+def per_row_costs(y, scores, low, high):
+    """Mean regret per row over a uniform range, from its definition: c below the score, 1 - c above it."""
+    s = np.clip(scores, low, high)
+    false_alarm = (s**2 - low**2) / 2.0
+    miss = (high - high**2 / 2.0) - (s - s**2 / 2.0)
+    return np.where(y == 1, miss, false_alarm) / (high - low)
+
+
+def columns(y, models, low, high):
+    costs = {name: per_row_costs(y, scores, low, high) for name, scores in models.items()}
+    costs["treat all"] = per_row_costs(y, np.ones(len(y)), low, high)
+    costs["treat none"] = per_row_costs(y, np.zeros(len(y)), low, high)
+    return costs
+
+
+def critical(values, pairs, level=0.95, draws=200_000):
+    """Quantile of the largest studentised error, by drawing from the covariance of the rows."""
+    rows = np.stack([values[a] - (0.0 if b is None else values[b]) for a, b in pairs])
+    correlation = np.corrcoef(rows)
+    drawn = np.random.default_rng(1).multivariate_normal(np.zeros(len(rows)), correlation, draws)
+    return np.quantile(np.abs(drawn).max(axis=1), level)
+
+
+def test_the_intervals_of_a_column_have_one_critical_value_with_the_references_in_it():
+    y, models = sample()
+    result = evaluate(y, models, costs=(0.1, 0.4))
+    costs = columns(y, models, 0.1, 0.4)
+    wanted = critical(costs, [(name, None) for name in costs])
+    for row in result.answer.table.rows:
+        error = 1000.0 * costs[row["model"]].std(ddof=1) / math.sqrt(len(y))
+        assert row["cost"] == pytest.approx(1000.0 * costs[row["model"]].mean())
+        assert (row["cost_high"] - row["cost_low"]) / 2.0 == pytest.approx(wanted * error, rel=0.02)
+
+
+def test_differences_allow_for_the_first_having_been_picked():
+    y, models = sample(models=("good", "fair", "poor"))
+    result = evaluate(y, models, costs=(0.1, 0.4))
+    costs, first = columns(y, models, 0.1, 0.4), result.ranking[0]
+    among = list(models)
+    pairs = [(a, b) for i, a in enumerate(among) for b in among[i + 1 :]]
+    pairs += [("treat all", first), ("treat none", first)]
+    wanted = critical(costs, pairs)
+    for row in result.answer.table.rows[1:]:
+        gap = costs[row["model"]] - costs[first]
+        error = 1000.0 * gap.std(ddof=1) / math.sqrt(len(y))
+        assert row["more"] == pytest.approx(1000.0 * gap.mean())
+        assert (row["more_high"] - row["more_low"]) / 2.0 == pytest.approx(wanted * error, rel=0.02)
+    assert [result.answer.table.rows[0][key] for key in ("more", "more_low", "more_high")] == [0.0, 0.0, 0.0]
+
+
+def test_models_that_were_tried_and_not_shown_widen_both_columns():
+    y, models = sample()
+    few, many = (evaluate(y, models, costs=(0.1, 0.4), n_tried=tried).answer.table.rows for tried in (2, 60))
+    for key in ("cost", "more"):
+        widths = [[row[f"{key}_high"] - row[f"{key}_low"] for row in rows[1:]] for rows in (few, many)]
+        assert all(wide > 1.1 * narrow for narrow, wide in zip(*widths, strict=True))
+
+
+def test_the_headline_repeats_the_interval_of_its_row():
+    y, models = sample()
+    result = evaluate(y, models, costs=(0.1, 0.4))
+    row, choice = result.answer.table.rows[0], result.selection
+    assert (row["cost_low"], row["cost_high"]) == pytest.approx([1000.0 * end for end in choice.interval])
+    ends = f"{row['cost_low']:.1f} to {row['cost_high']:.1f}"
+    assert f"(95%: {ends})" in result.answer.cost
+
+
+def test_a_clear_lead_says_use():
+    y, models = sample(n=4000)
+    answer = evaluate(y, models, costs=(0.1, 0.4)).answer
+    assert answer.advice.startswith("USE good. fair costs ")
+    assert answer.advice.endswith(" more per 1,000 decisions.")
+    assert answer.shown[0].startswith("Shown (95%, all at once): good costs less than every other")
+    assert answer.not_shown == ()
+
+
+def test_models_that_are_alike_cannot_be_told_apart():
+    y, models = sample()
+    noise = np.random.default_rng(3).normal(0.0, 0.01, len(y))
+    models = {"one": models["good"], "two": np.clip(models["good"] + noise, 0.0, 1.0)}
+    result = evaluate(y, models, costs=(0.1, 0.4))
+    first, second = result.ranking
+    assert result.answer.advice == f"These rows cannot tell {first} from {second}."
+    assert result.answer.not_shown[0].startswith(f"Not shown: that {first} costs less than {second}; ")
+    assert [row["may_be_best"] for row in result.answer.table.rows] == [True, True, False, False]
+
+
+def test_no_model_is_better_than_deciding_the_same_for_all():
+    rng = np.random.default_rng(0)
+    y = (rng.random(500) < 0.03).astype(int)
+    result = evaluate(y, {"noise": rng.beta(1, 3, 500)}, costs=(0.2, 0.5), action="call", event="lapse")
+    assert result.answer.advice == "Call no one: no model is shown to cost less."
+    assert result.answer.cost.startswith("Calling no one costs ")
+
+
+def test_names_of_action_and_event_stand_in_every_sentence():
+    y, models = sample(n=4000)
+    answer = evaluate(y, models, costs=(0.1, 0.25), action="refuse", event="bad loan").answer
+    assert answer.read.startswith("4,000 rows, ")
+    assert " bad loans (" in answer.read
+    said = "Refusing from a risk of 10% to 25%: one missed bad loan is as bad as 3 to 9 false alarms."
+    assert answer.meaning == said
+    assert answer.unit == "A cost of 1 is one missed bad loan plus one false alarm."
+    assert [row["label"] for row in answer.table.rows[-2:]] == ["refuse everyone", "refuse no one"]
+    assert "treat" not in " ".join(answer.sentences)
+
+
+@pytest.mark.parametrize(
+    ("action", "acting"),
+    [
+        *(("treat", "treating"), ("refuse", "refusing"), ("stop", "stopping"), ("refer", "referring")),
+        *(("call back", "calling back"), ("biopsy", "biopsying"), ("free", "freeing"), ("open", "opening")),
+        *(("tie", "tying"), ("flag", "flagging"), ("inspect", "inspecting"), ("audit", "auditing")),
+    ],
+)
+def test_the_noun_of_an_action(action, acting):
+    assert Words(action).acting == acting
+
+
+@pytest.mark.parametrize(
+    ("one", "many"), [("positive", "positives"), ("loss", "losses"), ("injury", "injuries"), ("delay", "delays")]
+)
+def test_the_plural_of_an_event(one, many):
+    assert plural(one) == many
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        ((0.05, 0.3), "as bad as 2.3 to 19 false alarms"),
+        (0.2, "as bad as 4 false alarms"),
+        (0.5, "as bad as 1 false alarm"),
+        ((0.0, 0.1), "as bad as 9 false alarms at least"),
+        ((0.2, 1.0), "as bad as 4 false alarms at most"),
+        ((0.0, 1.0), "as bad as any number of false alarms"),
+    ],
+)
+def test_what_a_range_means(costs, words):
+    y, models = sample(n=200)
+    assert evaluate(y, models, costs=costs).answer.meaning.endswith(f"one missed positive is {words}.")
+
+
+@pytest.mark.parametrize(("name", "word"), [("action", 3), ("event", ""), ("event", "a\n"), ("action", "x" * 41)])
+def test_a_name_that_is_no_word_is_refused(name, word):
+    y, models = sample(n=200)
+    with pytest.raises(ValueError, match=f"{name} must be a word"):
+        evaluate(y, models, costs=0.2, **{name: word})
+
+
+def test_costs_too_small_for_the_decimals_are_below_the_least():
+    unit = Unit(1000.0, "per 1,000 decisions", 2)
+    assert unit.told(2.94e-68) == "below 0.01"
+    assert unit.told(0.0) == "0.00"
+    assert unit.told(0.0125) == "12.50"
+
+
+def test_costs_in_money_and_per_another_number():
+    y, models = sample()
+    plain, money = (evaluate(y, models, costs=(0.1, 0.4), **more).answer for more in ({}, {"unit_cost": 500.0}))
+    assert money.table.rows[0]["cost"] == pytest.approx(500.0 * plain.table.rows[0]["cost"])
+    assert money.unit == "Costs are in money: one missed positive plus one false alarm cost 500."
+    hundred = evaluate(y, models, costs=(0.1, 0.4), per=100.0).answer
+    assert hundred.per == "per 100 decisions"
+    assert hundred.table.rows[0]["cost"] == pytest.approx(plain.table.rows[0]["cost"] / 10.0)
+
+
+def test_faces_show_the_same_sentences():
+    y, models = sample()
+    result = evaluate(y, {"<b>": models["good"], "fair": models["fair"]}, costs=(0.1, 0.4))
+    page, text = result.answer._repr_html_(), result.answer.to_markdown()
+    assert "&lt;b&gt;" in page
+    assert "<b><b>" not in page
+    for sentence in (result.answer.meaning, result.answer.unit):
+        assert sentence in page
+        assert sentence in text
+    assert "| may be best |" in text
