@@ -86,7 +86,7 @@ costs less than another at every threshold (none were):
 | many rows: 50,000 rows, 10% positive, two useful models | 0.000 | |
 | twins: 2,000 rows, 20% positive, two models equally good | 0.000 | |
 | ten: 1,000 rows, 20% positive, ten models equally good | 0.003 | `not-better` |
-| groups: 3,000 rows, 20% positive, three groups alike | 0.004 | `worse-group` |
+| groups: 3,000 rows, 20% positive, three groups alike | 0.004 | by skill, which `group-not-as-promised` replaced |
 | useless: 500 rows, 4% positive, hardly any discrimination | 0.006 | `calibration-in-the-large` |
 | seldom: 1,000 rows, 3% positive, scores seldom reach the range | 0.004 | `calibration-in-the-large` |
 
@@ -111,15 +111,27 @@ from the rows, or no rows in memory, there is no band, and neither is said.
 
 ## Which causes it names
 
-`calibration-in-the-large` sees scores and outcomes of these rows, not the training. What it says of causes is therefore
-a guess, the likeliest first, from the slope of logistic recalibration: near 1, class weights or resampled rows, a
-prevalence that has changed, or a forecaster's bias; below 1, overfitting; above 1, strong regularisation. The training
-rows tell them apart, as the remedy says.
+`calibration-in-the-large` sees scores and outcomes of these rows, not the training. It names the causes that fit, in
+this order: a label or score that is turned round (the AUC is below one half); with a time to event, a score of another
+horizon; class weights or sampling, with the weight that would do it, or a population with another share of positives
+(the slope of logistic recalibration cannot be told from 1 or is above it); scores that are too extreme (the slope is
+below 1). Where a score of exactly 0 or 1 on the wrong side leaves the slope undefined it says that causes cannot be
+told apart. The training rows tell them apart, as the remedy says.
+
+## What scores promise
+
+A score s expects a cost, s times that of a positive plus 1 - s times that of a negative: `promised_regret` is its mean,
+and needs no labels. What rows cost less what their scores promise has mean zero wherever the scores are right, whatever
+the mix of cases. `group-not-as-promised` looks for groups where it has not; skill and cost differ between groups with
+their share of positives although nothing is wrong. `tells-less-in-group` compares areas under the ROC curve, which a
+narrower mix of cases lowers: it is no alarm.
 
 ## Why not p-values
 
-The headline names the best decision, the probability that it is best and what being wrong would cost on average;
-intervals stand behind that, and p-values last. A p-value asks whether two models are exactly equal, which nobody
+The answer says which decision may be best, what it costs and by how much others cost more; its intervals hold for all
+rows of a column at once, and no p-value stands beside them.
+
+A p-value asks whether two models are exactly equal, which nobody
 believes and no decision needs: one of the two, or neither, will be used either way, and with equal consequences the one
 with the higher expected benefit should be, however unsure that is. What uncertainty asks is whether to decide now or to
 gather more rows first; the expected loss of the choice answers that (`value_of_information`). See Vickers, Van Calster,

@@ -88,6 +88,7 @@ __all__ = [
     "net_benefit_score",
     "outcomes",
     "precision_recall_curve",
+    "promised_regret",
     "regret_curve",
     "reliability_curve",
     "report",
@@ -125,6 +126,7 @@ _LIVES_IN = {
         "expected_regret",
         "get_scorer",
         "net_benefit_score",
+        "promised_regret",
     ],
     "stakes.outcomes": ["PartlyVerified", "RowCosts", "TimeToEvent"],
 }

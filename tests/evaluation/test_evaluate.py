@@ -98,20 +98,19 @@ def test_data_frames_and_weights_by_column():
 def test_conclusion_names_the_model_the_difference_its_interval_and_both_references(result):
     text = " ".join(result.conclusion)
     found = result.selection
-    assert result.conclusion[0].startswith(
-        "On average over thresholds from 5% to 30%, honest and copy share the lowest"
-    )
-    assert f"{found.corrected_cost:#.3g} after allowing for having been picked among the 4 shown" in text
-    assert f"95% interval {found.interval[0]:#.3g} to {found.interval[1]:#.3g}, valid after selection" in text
-    assert "The best decision, treating everyone or no one included, is among honest and copy (95%)." in text
-    limits = [f"{-found.against[name].limit:#.3g}" for name in ("treat all", "treat none")]
-    assert f"treating everyone (by at least {limits[0]}) and treating no one (by at least {limits[1]})" in text
+    assert result.conclusion[0] == "honest and copy cost the same on these rows: either will do."
+    low, high = (1000.0 * end for end in found.interval)
+    assert f"honest costs {1000.0 * found.cost:.1f} per 1,000 decisions (95%: {low:.1f} to {high:.1f}), " in text
+    assert "less than treating no one." in text
+    assert "Shown (95%, all at once): honest costs less than every other on average over the range" in text
     assert "beyond chance" not in text
+    assert "probability" not in text
 
 
 def test_conclusion_says_when_a_model_is_worse_than_no_decision():
     bad = evaluate(Y, {"inverted": 1 - Q}, costs=RANGE).conclusion
-    assert "no model costs less than treating no one on these 3,000 rows" in bad[0]
+    assert bad[0] == "Treat no one: no model is shown to cost less."
+    assert "inverted, the best model, " in bad[1]
 
 
 def test_infinite_costs_of_a_deployed_threshold_are_compared_without_a_warning():
@@ -126,7 +125,8 @@ def test_conclusion_says_when_a_model_acts_like_a_constant():
     quiet = evaluate(Y, {"honest": Q, "quiet": Q / 1000}, costs=RANGE)
     assert quiet["quiet"].acts_like == "treat none"
     assert quiet["honest"].acts_like == ""
-    assert "In this range quiet practically acts like treating no one." in quiet.conclusion
+    (found,) = [each for each in quiet.answer.findings if each.code == "acts-like-constant"]
+    assert found.sentence.startswith("quiet acts like treating no one")
     loud = evaluate(Y, {"loud": 1 - Q / 1000}, costs=RANGE)
     assert loud["loud"].acts_like == "treat all"
 
@@ -146,7 +146,7 @@ def test_infinite_mass_switches_to_the_loss_scale():
     result = evaluate(Y, Q, costs=costs.LogOddsUniform(0, 1))
     assert result.scale == "loss"
     assert result.results[0].score == pytest.approx(bounded_log_loss(Y, Q))
-    assert "(loss; 95% interval" in result.conclusion[0]
+    assert f"model costs {result.results[0].score:.3f} on the scale of the loss (95%: " in result.conclusion[1]
 
 
 def test_infinite_losses_stay_visible():
@@ -223,7 +223,7 @@ def test_real_units_scale_scores_intervals_differences_and_terms():
     assert money["noise"].decomposition.skill == pytest.approx(plain["noise"].decomposition.skill)
     ours = money.compare("noise", "honest")
     assert ours.difference == pytest.approx(factor * plain.compare("noise", "honest").difference)
-    assert "per 1,000 decisions" in money.conclusion[0]
+    assert "per 1,000 decisions" in money.conclusion[1]
     with pytest.raises(ValueError, match='need scale="regret"'):
         evaluate(Y, Q, costs=RANGE, scale="loss", per=1000)
 
@@ -253,7 +253,7 @@ def test_unknown_further_metrics_are_refused(metrics, message):
 
 def test_share_acted_on_follows_the_rule():
     assert evaluate(Y, Q, costs=RANGE, rule=0.25).results[0].share_acted_on == pytest.approx((Q >= 0.25).mean())
-    assert "optimistic" in evaluate(Y, Q, costs=RANGE, rule="optimal").conclusion[0]
+    assert "optimistic" in evaluate(Y, Q, costs=RANGE, rule="optimal").conclusion[1]
 
 
 def test_flat_metrics_are_the_numbers_of_the_table_under_names_that_mlflow_takes():

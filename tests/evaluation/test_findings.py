@@ -221,26 +221,26 @@ def test_risks_off_on_average_are_told_in_the_words_of_the_field(ratio, words):
     observed_to_expected = y.mean() / bent.mean()
     assert found.evidence["observed_to_expected"]["bent"] == pytest.approx(observed_to_expected)
     assert found.evidence["implied_weight"]["bent"] == pytest.approx(ratio, rel=0.15)
-    assert f"{words} (observed to expected {observed_to_expected:#.3g}, 95% interval" in found.sentence
-    assert "This is no more than a shift as far as these rows tell, most often from class weights" in found.sentence
+    times = observed_to_expected if ratio < 1.0 else 1.0 / observed_to_expected
+    assert f"bent {times:.3g} {words} (" in found.sentence
+    assert "Causes that fit: class weights or sampling in training (as if a positive had counted" in found.sentence
 
 
 def test_real_risks_off_on_average_by_how_much_and_the_likeliest_cause_of_each(bcsc):
     pair = evaluate(
         bcsc.rows.y, {name: bcsc.rows.scores[bcsc.place(name)] for name in ("logistic_+_density", "xgboost_2pct")}
     )
-    assert finding("calibration-in-the-large", pair).sentence == (
-        "Risks are off on average: logistic_+_density 9.07 times too low (observed to expected 9.07, 95% interval "
-        "8.09 to 10.2; slope 0.951) and xgboost_2pct 4.91 times too high (observed to expected 0.204, 95% interval "
-        "0.182 to 0.229; slope 0.442). logistic_+_density is no more than a shift as far as these rows tell, most "
-        "often from class weights or resampled rows in training, else from positives that are more or less common "
-        "here than there, or from a forecaster's bias. xgboost_2pct is too extreme as well, most often from "
-        "overfitting or a forecaster's overconfidence, else from class weights or resampled rows in training."
+    said = finding("calibration-in-the-large", pair).sentence
+    assert said.startswith(
+        "Risks are off on average: logistic_+_density 9.07 times too low (8.09 to 10.2; slope 0.951) and xgboost_2pct "
+        "4.91 times too high (4.37 to 5.51; slope 0.442). Causes for logistic_+_density that fit: class weights or "
+        "sampling in training (as if a positive had counted 0."
     )
+    assert said.endswith("Causes for xgboost_2pct that fit: scores that are too extreme, most often from overfitting.")
     whole = finding("calibration-in-the-large", bcsc)
     assert "climatological" not in whole.models
     assert " and 3 more." in whole.sentence
-    assert "observed to expected 0.204" in finding("worse-than-prevalence", pair).sentence
+    assert "its risks are 4.91 times too high (4.37 to 5.51)" in finding("worse-than-prevalence", pair).sentence
 
 
 def test_other_miscalibration_is_not_off_on_average():
@@ -263,9 +263,9 @@ def test_an_overfit_booster_on_few_rows_is_not_told_of_class_weights():
     prob = model.fit(x[:300], y[:300]).predict_proba(x[300:])[:, 1]
     result = evaluate(y[300:], prob, costs=(0.1, 0.4))
     told = " ".join(found.sentence for found in result.findings)
-    assert "observed to expected" in told
+    assert "too extreme, most often from overfitting" in told
     assert "counted" not in told
-    assert "most often from class weights" not in told
+    assert "class weights" not in told
 
 
 def test_tail_probability_of_the_number_of_events_equals_simulation():
@@ -424,7 +424,7 @@ def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcs
     useless = evaluate(y, np.random.default_rng(0).permutation(risk), costs=(0.05, 0.3))
     found = finding("not-better", useless)
     assert found.sentence.startswith("model is not shown to cost less than treating everyone (difference 0.0")
-    assert found.evidence["vs_treat_all"] == useless.compare("model", "treat all").difference
+    assert found.evidence["vs_treat_all"] == pytest.approx(useless.compare("model", "treat all").difference)
     assert found.evidence["vs_treat_all"] > 0.0
     assert finding("not-better", one(bcsc, "logistic_minimal")).evidence["vs_treat_none"] == 0.0
     few, risk = risks(n=40)
@@ -443,20 +443,94 @@ def grouped(bent, seed=5):
     return evaluate(y, {"a": scores}, costs=(0.05, 0.3), groups=groups)
 
 
-def test_group_with_worse_scores_is_named():
-    found = finding("worse-group", grouped(0.8))
-    assert found.sentence.startswith(
-        "a serves these groups worse than the other rows, beyond chance: <i>{9}</i> (skill"
+def test_group_that_costs_more_than_its_scores_promise_is_named():
+    result = grouped(0.8)
+    found = finding("group-not-as-promised", result)
+    (row,) = [row for row in result.groups if row.group == "<i>{9}</i>"]
+    more, (low, high) = 1000.0 * row.more_than_promised, (1000.0 * end for end in row.more_than_promised_interval)
+    assert found.sentence == (
+        f"a costs {more:.1f} ({low:.1f} to {high:.1f}) more per 1,000 decisions in <i>{{9}}</i> than its scores "
+        "promise there."
     )
     assert found.groups == ("<i>{9}</i>",)
-    assert found.evidence["skill"]["<i>{9}</i>"] < found.evidence["skill_elsewhere"]["<i>{9}</i>"]
-    assert found.evidence["rows"]["<i>{9}</i>"] == 2000.0
-    assert found.told(str.upper).startswith("A serves")
+    assert found.evidence["rows"] == {"a: <i>{9}</i>": 2000.0}
+    assert found.told(str.upper).startswith("A costs")
+    less = finding("tells-less-in-group", result)
+    assert less.sentence.startswith("a tells events from the rest less well in <i>{9}</i> (AUC 0.")
+    assert less.severity == "info"
 
 
 def test_group_with_the_same_or_better_scores_is_not():
-    assert "worse-group" not in grouped(0.0).findings.codes
-    assert "worse-group" not in grouped(0.02).findings.codes
+    for bent in (0.0, 0.02):
+        assert not {"group-not-as-promised", "tells-less-in-group"} & set(grouped(bent).findings.codes)
+
+
+def test_groups_of_unlike_prevalence_keep_their_promise_with_the_true_probability():
+    rng = np.random.default_rng(0)
+    raised = 0
+    for _ in range(60):
+        truth = expit(np.repeat([-1.5, -0.4], 500) + rng.normal(size=1000))
+        y = rng.random(1000) < truth
+        result = evaluate(y, truth, costs=(0.1, 0.3), groups=np.repeat(["A", "B"], 500))
+        raised += any(row.more_than_promised_p_adjusted < 0.05 for row in result.groups)
+    assert raised <= 7  # 0.028 are raised; eight of 60 happen once in a thousand runs
+
+
+def test_what_a_group_costs_more_than_promised_is_a_mean_over_its_rows():
+    y, risk = risks(n=900)
+    where = np.repeat(["A", "B", "C"], 300)
+    row = evaluate(y, {"a": risk}, costs=(0.1, 0.4), groups=where).groups[1]
+    s = np.clip(risk[300:600], 0.1, 0.4)
+    false_alarm = (s**2 - 0.1**2) / 2.0 / 0.3
+    miss = ((0.4 - 0.08) - (s - s**2 / 2.0)) / 0.3
+    own = np.where(y[300:600], miss, false_alarm)
+    promised = risk[300:600] * miss + (1.0 - risk[300:600]) * false_alarm
+    assert row.more_than_promised == pytest.approx((own - promised).mean())
+    plain = (own - promised).std(ddof=1) / math.sqrt(300)
+    chance = math.sqrt(np.sum(risk[300:600] * (1.0 - risk[300:600]) * (miss - false_alarm) ** 2)) / 300
+    low, high = row.more_than_promised_interval
+    assert (high - low) / 2.0 == pytest.approx(1.98 * max(plain, chance), rel=0.02)
+
+
+# scores that are turned round, or all the same
+
+
+def test_scores_that_are_turned_round_are_not_called_overfit():
+    y, risk = risks(n=1000)
+    result = evaluate(y, {"turned": 1.0 - risk, "fine": risk}, costs=(0.05, 0.3))
+    found = finding("inverted", result)
+    assert found.severity == "error"
+    assert found.sentence.startswith("The score of turned (AUC 0.")
+    assert found.models == ("turned",)
+    said = " ".join(each.sentence for each in result.findings) + " ".join(result.conclusion)
+    assert "overfitting" not in said
+    assert "Recalibrating turned" not in said
+    assert "worse-than-prevalence" not in result.findings.codes
+    assert "the label or the score is turned round" in finding("calibration-in-the-large", result).sentence
+
+
+def test_useless_scores_are_not_called_turned_round():
+    y, risk = risks(n=1000)
+    assert "inverted" not in codes(y, np.random.default_rng(2).permutation(risk))
+
+
+def test_one_score_for_every_row_is_an_error():
+    y, risk = risks(n=500)
+    result = evaluate(y, {"flat": np.full(500, 0.2), "fine": risk}, costs=(0.05, 0.3))
+    found = finding("constant", result)
+    assert found.severity == "error"
+    assert found.sentence == "flat (0.200) gives every row the same score: it tells no row from another."
+    assert "constant" not in codes(y, risk)
+
+
+def test_a_slope_that_is_undefined_tells_no_causes_apart():
+    y, risk = risks(n=1000)
+    bent = expit(logit(risk) + 1.5)
+    bent[np.flatnonzero(~y)[0]] = 1.0
+    said = finding("calibration-in-the-large", evaluate(y, {"bent": bent}, costs=(0.05, 0.3))).sentence
+    assert "slope undefined" in said
+    assert "the causes cannot be told apart" in said
+    assert "class weights" not in said
 
 
 # what can be asked of findings

@@ -86,7 +86,7 @@ def test_a_test_that_costs_too_much_makes_another_decision_the_best(rows):
     free, dear = evaluate(y, models, costs=(0.1, 0.4)), evaluate(y, models, costs=(0.1, 0.4), harm=0.5)
     assert free.selection.chosen == "a"
     assert dear.selection.chosen in {"treat all", "treat none"}
-    assert "no model costs less than" in dear.conclusion[0]
+    assert "no model is shown to cost less" in dear.conclusion[0]
     one = evaluate(y, models, costs=(0.1, 0.4), harm={"a": 0.5})
     assert one.ranking[-1] == "a"
     assert "a" not in one.selection.possible
@@ -106,7 +106,7 @@ def test_what_counts_the_harm_is_said(rows):
         "Obtaining a score costs each case as much as 0.0100 missed positives (test harm): the costs of models, their "
         "differences and net benefit count it; decomposition, skill and AUC do not."
     )
-    assert whole in same.conclusion
+    assert any(whole in line for line in same.conclusion)
     assert any("missed positives (test harm): a 0.0200, b 0.00500 and c 0." in line for line in unlike.conclusion)
     assert not any("test harm" in line for line in evaluate(y, models, costs=0.2).conclusion)
     assert json.loads(unlike.to_json())["harm"] == HARM | {"c": 0.0}

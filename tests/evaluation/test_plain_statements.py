@@ -82,16 +82,12 @@ def test_signs_of_sentences_and_tables_agree_and_intervals_have_two_ends(tmp_pat
     out = capsys.readouterr().out
     assert not re.search(r"±|\+-|\+/-", out)
     found = evaluate(y, {"good": risk, "poor": np.loadtxt("p.csv", delimiter=",", skiprows=1)[:, 2]}, costs=(0.05, 0.3))
-    for model, other in (("poor", "good"), ("good", "treat all"), ("good", "treat none")):
-        gap = found.adjusted_difference(model, other)
-        shown = re.sub(r"\s+", " ", out.replace("\u2212", "-"))
-        low, high = gap.interval
-        assert np.sign(gap.difference) == (1 if model == "poor" else -1)
-        assert low < gap.difference < high
-        assert f" {gap.difference:.4f} ({low:.4f} to {high:.4f})" in shown
-    limit = found.selection.against["treat all"].limit
-    assert limit < 0.0
-    assert f"treating everyone (by at least {-limit:.3g}" in " ".join(out.split())
+    shown = re.sub(r"(?<=\()\s+|\s+(?=\s)", "", out.replace("\u2212", "-"))
+    for other in ("poor", "treat all", "treat none"):
+        gap, low, high = (1000.0 * each for each in found.more_than_first[other])
+        assert low < gap < high
+        assert f" {gap:.1f} ({low:.1f} to {high:.1f})" in shown
+    assert "Shown (95%, all at once): good costs less than every other" in " ".join(out.split())
 
 
 def test_errors_stand_directly_under_the_headline_of_the_report():

@@ -110,16 +110,17 @@ def test_limits_hold_for_all_that_was_named_beforehand():
         assert found.against[name].limit == pytest.approx(expected, abs=0.03 * theta(0, place))
 
 
-def test_one_model_alone_has_its_plain_interval():
+def test_one_model_alone_has_its_plain_interval_and_shares_a_column_with_the_references():
     y, models = rows()
     found = select_best(y, {"m0": models["m0"]}, costs=COSTS)
-    assert found.critical_value == pytest.approx(1.959963984540054, abs=1e-12)
     assert found.corrected_cost == found.cost
     assert found.sentences[0].startswith("m0 costs 0.0")
-    assert "picked" not in found.sentence
+    assert "selection among" not in found.sentence
     alone = select_best(y, {"m0": models["m0"]}, costs=COSTS, references=False)
     assert len(alone.sentences) == 1
-    assert alone.interval == pytest.approx(found.interval, abs=1e-14)
+    assert alone.critical_value == pytest.approx(1.959963984540054, abs=1e-12)
+    assert alone.interval == pytest.approx(found.pointwise["m0"], abs=1e-14)
+    assert 1.96 < found.critical_value < 2.24  # the references' errors are one but for the sign: two errors at most
 
 
 def test_costs_are_those_of_evaluate():
@@ -141,8 +142,8 @@ def test_more_models_tried_widen_the_interval_and_the_correction():
     assert widths[0] < widths[2]
     assert corrections == sorted(corrections)
     assert [each.possible for each in found] == [found[0].possible] * 4
-    assert "among the 4 shown" in found[0].sentence
-    assert "among 20 tried" in found[2].sentence
+    assert "after correction for selection among 4 models;" in found[0].sentence
+    assert "after correction for selection among 20 models tried;" in found[2].sentence
 
 
 def test_models_tried_and_not_shown_have_the_correlation_of_those_shown():

@@ -141,10 +141,16 @@ def test_terminal_and_report_show_every_row(evaluation, amounts):
     summary = pytest.importorskip("stakes.cli.summary")
     for found in (evaluation, amounts):
         tables, page = found.tables(), render_report(found)
-        text = shown_as_text(lambda console, found=found: summary.print_evaluation(console, found, []))
+        text = shown_as_text(lambda console, found=found: summary.print_evaluation(console, found))
+        for row, shown in zip(tables["answer"].rows, found.answer.cells()[1:], strict=True):
+            line = next(
+                line
+                for line in text.splitlines()
+                if line.split()[:2] == [*filter(None, shown[:1]), *shown[1].split()][:2]
+            )
+            assert all(cell in line for cell in shown[2:4])
+            assert f"{row['cost']:.{found.answer.decimals}f}" == shown[2]
         for row in tables["ranking"].rows:
-            line = next(line for line in text.splitlines() if row["model"] in line and " to " in line)
-            assert f"{row['score']:.3f}"[:5] in line
             assert f'data-value="{row["score"]!r}"' in page
         for row in tables["groups"].rows:
             assert row["group"] in page
@@ -160,7 +166,7 @@ def test_terminal_and_report_show_every_row(evaluation, amounts):
 
 def test_notebooks_show_every_row(evaluation, boundary):
     shown = evaluation._repr_html_()
-    assert all(f"{row['score']:.4g}" in shown for row in evaluation.tables()["ranking"].rows)
+    assert all(cell in shown for row in evaluation.answer.cells() for cell in row)
     shown = boundary._repr_html_()
     assert all(row["level"] in shown and f"{row['precision']:.4g}" in shown for row in boundary.tables()["levels"].rows)
 

@@ -44,6 +44,8 @@ def evaluate(
     *,
     classes: options.Classes = None,
     cost_matrix: options.CostMatrices = None,
+    unlabelled: options.Unlabelled = False,
+    details: options.Details = False,
     calibration: options.Calibration = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
@@ -62,6 +64,14 @@ def evaluate(
     delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
+    if unlabelled:
+        from stakes.cli.unlabelled import plan_unlabelled
+
+        if told != OutcomeArguments() or further != Further() or classes is not None or cost_matrix is not None:
+            raise UsageError("--unlabelled is of rows without outcomes, and takes none of their options")
+        if calibration:
+            raise UsageError("--calibration needs outcomes, and --unlabelled has none")
+        return plan_unlabelled(reading, judging, delivery)
     if classes is not None or cost_matrix is not None:
         from stakes.cli.many_actions import plan_actions
 
@@ -73,7 +83,7 @@ def evaluate(
             raise UsageError("--deferral and --more-rows have no meaning with --cost-matrix")
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
-    return partial(run_evaluate, task, further.questions(), calibration=calibration)
+    return partial(run_evaluate, task, further.questions(), details=details, calibration=calibration)
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -88,37 +98,36 @@ def provenance(source: Source) -> dict[str, str]:
     )
 
 
-def run_evaluate(task: Task, questions: "Questions", *, calibration: bool) -> None:
+def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibration: bool) -> None:
     """Read, evaluate, deliver."""
     evaluations = {time: questions.answered(each) for time, each in task.judged("Evaluating").items()}
-    to_json = partial(_to_json, calibration=calibration)
+
+    def to_json(evaluation: "Evaluation") -> str:
+        return evaluation.to_json(calibration=calibration)
+
+    def show(console: Console, time: float) -> None:
+        from stakes.cli.summary import print_calibration, print_evaluation, print_further
+
+        evaluation = evaluations[time]
+        print_evaluation(console, evaluation, more=_more(task), details=details)
+        print_further(console, evaluation)
+        if calibration:
+            print_calibration(console, evaluation)
+
     if len(evaluations) > 1:
         several = ByHorizon(evaluations, to_json)
-
-        def show_at(console: "Console", time: float) -> None:
-            _show(task, console, evaluations[time], calibration=calibration)
-
-        deliver(several, task.delivery, partial(several.show, one=show_at))
+        deliver(several, task.delivery, partial(several.show, one=show))
         return
-    (evaluation,) = evaluations.values()
+    ((time, evaluation),) = evaluations.items()
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    show_evaluate = partial(_show, task, evaluation=evaluation, calibration=calibration)
-    deliver(evaluation, task.delivery, show_evaluate, partial(to_json, evaluation))
+    deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation))
 
 
-def _to_json(evaluation: "Evaluation", *, calibration: bool) -> str:
-    return evaluation.to_json(calibration=calibration)
-
-
-def _show(task: Task, console: "Console", evaluation: "Evaluation", *, calibration: bool) -> None:
-    """Print the answer, and the calibration where it was asked for."""
-    from stakes.cli.summary import print_calibration, print_evaluation, print_further
-
-    print_evaluation(console, evaluation, task.heading(evaluation))
-    print_further(console, evaluation)
-    if calibration:
-        print_calibration(console, evaluation)
+def _more(task: Task) -> str:
+    """Where more is."""
+    report = "" if task.delivery.report else ", --report report.html"
+    return f"More: --details{report}, stakes check {name(task.source.file, LONGEST_NAME)} ..."
 
 
 # ``stakes check``: what is wrong with the scores, the rows or the usual metrics, for scripts and for people.
@@ -211,7 +220,7 @@ def run_check(task: Task, request: CheckJob) -> int:
         evaluation = task.evaluate(predictions)
         findings = evaluation.check(ignore=request.ignore)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
-    heading = task.heading(evaluation)
+    heading = heading_of(evaluation)
     deliver(
         Checked(evaluation, findings, failed), task.delivery, partial(show_check, findings=findings, heading=heading)
     )
@@ -219,6 +228,11 @@ def run_check(task: Task, request: CheckJob) -> int:
         return DONE
     fail(f"the check failed: {', '.join(failed)}")
     return CHECK_FAILED
+
+
+def heading_of(evaluation: "Evaluation") -> list[str]:
+    """What was read, and the models."""
+    return [evaluation.read, f"Models: {', '.join(map(name, evaluation.models))}"]
 
 
 def read_codes(option: str, texts: list[str] | None, *, severities: bool = False) -> list[str]:
@@ -307,7 +321,7 @@ def run_compare(task: Task, pair: tuple[str, str]) -> None:
     """Read, compare, deliver."""
     evaluations = task.judged("Comparing")
     comparisons = {time: evaluation.compare(*pair) for time, evaluation in evaluations.items()}
-    headings = {time: task.heading(evaluation) for time, evaluation in evaluations.items()}
+    headings = {time: heading_of(evaluation) for time, evaluation in evaluations.items()}
     if len(comparisons) > 1:
         several = ByHorizon(comparisons, _comparison_to_json)
         deliver(several, task.delivery, partial(several.show, one=partial(_show_at, comparisons, headings)))
@@ -367,11 +381,8 @@ def _shown(value: Any, models: tuple[str, str]) -> str:
 EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
 LOW, HIGH = 0.05, 0.30
 DEMO_EPILOG = "Example:  stakes demo --report report.html"
-INTRODUCTION = (
-    "569 breast masses, 3 models' cross-validated probabilities that a mass is malignant. Acting means a biopsy. "
-    "The thresholds from 5% to 30% say that one missed cancer is as bad as 2.3 to 19 needless biopsies."
-)
-COMMAND = f"stakes evaluate predictions.csv --label {LABEL} --costs {LOW:.2f}:{HIGH:.2f} --report report.html"
+ACTION, EVENT = "biopsy", "cancer"
+COMMAND = f"stakes evaluate FILE --label {LABEL} --costs {LOW:.2f}:{HIGH:.2f} --details"
 
 
 def demo(
@@ -390,24 +401,16 @@ def run_demo(delivery: Delivery) -> None:
     from stakes.core.options import Options
     from stakes.costs import Uniform
 
+    options = Options(costs=Uniform(LOW, HIGH), action=ACTION, event=EVENT).checked()
     with resources.as_file(resources.files("stakes") / "data" / EXAMPLE) as path:
-        task = Task(Source(str(path), LABEL), Options(costs=Uniform(LOW, HIGH)).checked(), delivery)
-        predictions = replace(task.source.read(), source=f"{EXAMPLE} (comes with stakes)")
+        task = Task(Source(str(path), LABEL), options, delivery)
+        predictions = replace(task.source.read(), source=EXAMPLE)
     evaluation = task.evaluate(predictions)
-    named = replace(task, source=replace(task.source, models=list(predictions.models)))
-    heading = named.heading(evaluation)
-    deliver(evaluation, delivery, partial(show_demo, evaluation=evaluation, heading=heading))
+    deliver(evaluation, delivery, partial(show_demo, evaluation=evaluation))
 
 
-def show_demo(console: Console, evaluation: "Evaluation", heading: list[str]) -> None:
-    """Print what the example is, the evaluation, and the way to one's own file."""
+def show_demo(console: Console, evaluation: "Evaluation") -> None:
+    """Print the evaluation, and the way to one's own file."""
     from stakes.cli.summary import print_evaluation
 
-    console.print(Text(INTRODUCTION))
-    console.print()
-    print_evaluation(console, evaluation, heading)
-    console.print()
-    console.print(
-        Text("For your own file, with its outcome column and your range of thresholds (this also writes a report):")
-    )
-    console.print(Text(f"  {COMMAND}", style="bold"), soft_wrap=True)
+    print_evaluation(console, evaluation, more=f"Your file: {COMMAND}")

@@ -210,6 +210,23 @@ Prevalence = Annotated[
 ConfidenceLevel = Annotated[str, flag("--confidence-level", "LEVEL", "Of every interval.")]
 UnitCost = Annotated[str, flag("--unit-cost", "AMOUNT", "What one miss and one false alarm cost together.")]
 Per = Annotated[str, flag("--per", "NUMBER", "Number of decisions that costs refer to, such as 1000.")]
+ActionName = Annotated[str, flag("--action-name", "WORD", "What acting on a case is called, such as refuse.")]
+EventName = Annotated[str, flag("--event-name", "WORD", "What a positive case is called, such as 'bad loan'.")]
+Unlabelled = Annotated[
+    bool,
+    typer.Option(
+        "--unlabelled",
+        help="Rows without outcomes: what acting on the scores of --models will cost, as the scores themselves say.",
+    ),
+]
+Details = Annotated[
+    bool,
+    typer.Option(
+        "--details",
+        help="Also what the answer rests on: pointwise intervals, areas under the ROC curve, miscalibration and "
+        "discrimination, skill, and shares acted on.",
+    ),
+]
 Metrics = Annotated[
     list[str] | None,
     flag(

@@ -432,6 +432,16 @@ class InputArguments:
     engine: options.EngineOption = options.Engine.AUTO
 
 
+def read_word(option: str, text: str) -> str:
+    """What something is called in sentences."""
+    from stakes.core.options import check_word
+
+    try:
+        return check_word(text, option)
+    except ValueError as error:
+        raise UsageError(str(error).removesuffix(".")) from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluationArguments:
     """What was typed; ``options`` is what the library takes."""
@@ -453,6 +463,8 @@ class EvaluationArguments:
     unit_cost: options.UnitCost = "1"
     per: options.Per = "1"
     metric: options.Metrics = None
+    action_name: options.ActionName = "treat"
+    event_name: options.EventName = "positive"
 
     def options(self, outcome: "OutcomeColumns | None") -> "Options":
         """Check everything that can be known before any data are read."""
@@ -484,6 +496,8 @@ class EvaluationArguments:
             incumbent=self.incumbent,
             n_tried=read_count("--n-tried", self.n_tried),
             outcome=outcome,
+            action=read_word("--action-name", self.action_name),
+            event=read_word("--event-name", self.event_name),
         )
         return check_request(options, read_metrics(self.metric))
 

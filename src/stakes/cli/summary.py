@@ -14,7 +14,6 @@ from stakes.cli.console import natural_width, print_table
 from stakes.outputs.result_table import CellStyle
 from stakes.outputs.text import (
     MISSING,
-    decimals_needed,
     fixed,
     number,
     percent,
@@ -30,23 +29,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stakes.actions import DeferredModels
-    from stakes.evaluation import Evaluation, Finding, Findings
+    from stakes.evaluation import Answer, Evaluation, Finding
     from stakes.information import ValueOfInformation
     from stakes.outputs.result_table import ResultTable, TableColumn
 
     Rows = Sequence[Mapping[str, Any]]
 
 
-# An evaluation as a person reads it on a terminal: the data, the ranking, the reasons, the conclusion.
+# An evaluation as a person reads it on a terminal: what was read, what to do, one table, and what is shown.
 
-_MOST_DECIMALS = 9
 _NAMES = 1  # the column of names
 _TEXTS = ("text", "once", "file")
 _STACKED, _NARROW = "{value}\n{low} to {high}", "{value}\n{low} to\n{high}"
 _MODEL = ("rank", "model")
-_RANKING = ("score", "vs_best", "vs_treat_all", "vs_treat_none")
-_REASONS = ("p_best", "skill", "auc", "miscalibration", "discrimination", "share_acted_on")
+_DETAILS = ("cost", "auc", "skill", "miscalibration", "discrimination", "share_acted_on")
 _MONEY = ("cost", "gain", "savings")
+_MOST_FINDINGS, _LONGEST_FILE = 3, 60
 STYLE = CellStyle(
     fixed,
     {
@@ -64,6 +62,7 @@ STYLE = CellStyle(
     missing=MISSING,
     interval=_STACKED,
 )
+_IN_UNITS = ("score", "ci_low", "ci_high", "corrected_miscalibration")
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
     "x to y: pointwise {level} intervals, of each number alone. p: skill less that of all other rows, adjusted for the "
@@ -75,45 +74,83 @@ _SCALES = (
     "The same on average over the cost ratios; held: whose amounts are as stated, the others following by the ratio."
 )
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
-_MEANING = {
-    "regret": "regret: cost per {decisions} beyond a perfect forecast's, in units of {unit}.",
-    "integral": "integral: regret summed over the thresholds with their weights.",
-    "loss": "loss: the proper score for this range (the Brier score or log loss where it is 0 to 1).",
-}
 
 
-def print_evaluation(console: Console, evaluation: Evaluation, heading: list[str]) -> None:
-    """Print everything that a person should see of an evaluation: the answer and what speaks against it first."""
-    console.print(Text("\n".join(map(visible, heading))), end="\n\n")
-    sentences = (with_short_names(sentence, evaluation.models, name) for sentence in evaluation.conclusion)
-    headline, *others = map(visible, sentences)
-    console.print(Text(headline, style="bold"))
-    alarms, facts = _by_gravity(evaluation.findings)
-    if alarms:
-        console.print(Text("\nFindings (stakes check says what to do):"))
-        console.print(findings_grid(alarms))
+def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = "", details: bool = False) -> None:
+    """Print the answer, what was asked for besides, and on request what it rests on."""
+    found, short, source = evaluation.answer, evaluation.models, evaluation.source
+
+    def write(text: str, style: str = "") -> None:
+        console.print(Text(visible(with_short_names(text, short, name)), style=style))
+
+    write(found.read.replace(source, name(source, _LONGEST_FILE)) if source else found.read)
+    write(found.meaning)
     console.print()
-    tables, style = evaluation.tables(), replace(STYLE, decimals=_decimals(evaluation))
-    ranking, models, metrics = tables["ranking"], len(evaluation.models), list(evaluation.results[0].metrics)
-    wide, narrow = replace(style, interval=CellStyle.interval), replace(style, interval=_NARROW)
-    _print_fitting(
-        console, ranking.rows, ranking.view((*_MODEL, *_RANKING)), wide, narrow, bold=True, ends=[models - 1]
-    )
+    write(found.advice, "bold")
+    write(found.cost)
     console.print()
-    console.print(Text(_explanation(evaluation), style="dim"), end="\n\n")
+    print_table(console, _answer_table(console, found), _NAMES)
+    write(found.unit, "dim")
+    console.print()
+    for sentence in found.beneath:
+        write(sentence)
+    if found.findings:
+        console.print(findings_grid(found.findings[:_MOST_FINDINGS]))
+    left = len(found.findings) - _MOST_FINDINGS
+    if left > 0:
+        write(f"{left} more finding{'s' * (left > 1)}: stakes check says them.")
+    _print_asked(console, evaluation)
+    if details:
+        _print_details(console, evaluation)
+    if more:
+        write(more, "dim")
+
+
+def _answer_table(console: Console, found: Answer) -> Table:
+    """The table of the answer; its heads break where the terminal is not wide enough for them."""
+    heads, *rows = found.cells()
+    broken = [text.replace("may be best", "may be\nbest") for text in heads]
+    for head, gap in ((heads, 2), (broken, 2), (broken, 1)):
+        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0), header_style="")
+        for place, text in enumerate(head):
+            justify: Any = "left" if place <= _NAMES else "right"
+            table.add_column(Text(text), justify=justify, overflow="fold", no_wrap=place != _NAMES)
+        for place, cells in enumerate(rows):
+            texts = [Text(name(cell) if at == _NAMES else cell) for at, cell in enumerate(cells)]
+            table.add_row(*texts, style="bold" if place == 0 else "")
+        if natural_width(console, table) <= console.width:
+            break
+    return table
+
+
+def _print_asked(console: Console, evaluation: Evaluation) -> None:
+    """Money, further metrics and groups, where there are any."""
+    tables, style = evaluation.tables(), replace(STYLE, decimals=evaluation.answer.decimals)
+    metrics = list(evaluation.results[0].metrics)
+    if not (metrics or evaluation.groups or "money" in tables):
+        return
+    console.print()
     _print_money(console, evaluation, tables, style)
-    rows = ranking.rows[:models]
-    _print_table(console, rich_table(rows, ranking.view((*_MODEL, *_REASONS)), style), _terms(evaluation))
     if metrics:
-        _print_table(console, rich_table(rows, ranking.view((*_MODEL, *metrics)), style))
+        found = tables["ranking"]
+        rows = found.rows[: len(evaluation.models)]
+        _print_table(console, rich_table(rows, found.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
-        words = _GROUPS.format(level=percent(evaluation.confidence_level))
+        words = _GROUPS.format(level=percent(evaluation.confidence_level), per=evaluation.answer.per)
         words += _STAKES if evaluation.options.per_stake else _CORRECTED
         _print_table(console, _groups_table(evaluation, style), words)
-    console.print(listed(others))
-    if facts:
-        console.print()
-        console.print(findings_grid(facts))
+
+
+def _print_details(console: Console, evaluation: Evaluation) -> None:
+    """What the answer rests on."""
+    found, style = evaluation.tables()["details"], replace(STYLE, decimals=evaluation.answer.decimals + 1)
+    shown = found.view((*_MODEL, *(key for key in _DETAILS if key in {column.key for column in found.columns})))
+    console.print()
+    _print_table(console, rich_table(found.rows, shown, style))
+    console.print(
+        listed(visible(with_short_names(each, evaluation.models, name)) for each in evaluation.answer.details)
+    )
+    console.print()
 
 
 def _print_money(console: Console, evaluation: Evaluation, tables: dict[str, ResultTable], style: CellStyle) -> None:
@@ -123,12 +160,6 @@ def _print_money(console: Console, evaluation: Evaluation, tables: dict[str, Res
     if "scales" in tables:
         found, plain = tables["scales"], replace(style, interval="{value}")
         _print_table(console, rich_table(found.rows, found.view((*_MODEL, "held", *_MONEY)), plain), _SCALES)
-
-
-def _by_gravity(findings: Findings) -> tuple[list[Finding], list[Finding]]:
-    """Errors and warnings, and the rest."""
-    alarms = [finding for finding in findings if finding.severity != "info"]
-    return alarms, [finding for finding in findings if finding.severity == "info"]
 
 
 def _print_table(console: Console, table: Table, words: str = "") -> None:
@@ -187,9 +218,11 @@ def _groups_table(evaluation: Evaluation, style: CellStyle) -> Table:
     """The best model in every subgroup, with intervals of cost and skill."""
     found = evaluation.tables(evaluation.ranking[:1])["groups"]
     several = len({row["column"] for row in found.rows}) > 1
-    rows = [row | {"group": f"{row['column']}: {row['group']}"} for row in found.rows] if several else found.rows
+    factor = evaluation.answer.factor
+    rows = [row | {key: factor * row[key] for key in _IN_UNITS} for row in found.rows]
+    rows = [row | {"group": f"{row['column']}: {row['group']}"} for row in rows] if several else rows
     further = ("cost", "gain") if evaluation.options.per_stake else ("auc", "corrected_miscalibration")
-    columns = found.view(("group", "n_rows", "prevalence")) + found.view(["score"], head=evaluation.scale)
+    columns = found.view(("group", "n_rows", "prevalence")) + found.view(["score"], head="cost")
     columns += found.view(["skill"]) + found.view((*further, "skill_p_adjusted"), interval="")
     return rich_table(rows, columns, style)
 
@@ -226,42 +259,6 @@ def _table(*headers: str, names: int = _NAMES, close: bool = False) -> Table:
             Text(header), justify="left" if place == names else "right", overflow="fold", no_wrap=place != names
         )
     return table
-
-
-def _decimals(evaluation: Evaluation) -> int:
-    """Decimals that show three digits of the lowest cost and two of the margins of the differences from it."""
-    scores = [result.score for result in evaluation.results if 0.0 < result.score < math.inf]
-    least = decimals_needed(min(scores, default=0.0), 3)
-    best = evaluation.ranking[0]
-    intervals = [evaluation.compare(other, best).interval for other in evaluation.ranking[1:]]
-    margins = [decimals_needed((high - low) / 2.0, 2) for low, high in intervals]
-    return min(max([least, *margins]), least + 2, _MOST_DECIMALS)
-
-
-def _explanation(evaluation: Evaluation) -> str:
-    level, stake = percent(evaluation.confidence_level), evaluation.options.per_stake
-    unit = "one miss plus one false alarm"
-    if evaluation.unit_cost != 1.0:
-        unit = f"which {unit} cost {evaluation.unit_cost:,g}"
-    decisions = "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
-    meaning = _MEANING[evaluation.scale].format(decisions=decisions, unit=unit)
-    meaning = f"regret: cost beyond that of right decisions, per {name(stake)}." if stake else meaning
-    return (
-        f"{meaning} vs: the row minus best, treat all or treat none; below zero the row costs less. "
-        f"x to y: simultaneous {level} intervals, of all the rows of a column."
-    )
-
-
-def _terms(evaluation: Evaluation) -> str:
-    parts = evaluation.best.decomposition
-    uncertainty = MISSING if parts is None else fixed(parts.uncertainty, _decimals(evaluation))
-    of = evaluation.scale if evaluation.rule == "score" else f"the {evaluation.scale} of the scores at face value"
-    of = f"{of} without the harm" if evaluation.harms else of
-    return (
-        f"MCB miscalibration, DSC discrimination: {of} = MCB - DSC + {uncertainty}, the last being what acting on the "
-        "prevalence costs; skill: the share of it that is saved. acts on: share of rows, averaged over the thresholds; "
-        "is best: the probability of being the best decision."
-    )
 
 
 # The calibration of every model as a person reads it on a terminal.

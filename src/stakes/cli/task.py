@@ -12,7 +12,6 @@ from rich.text import Text
 
 from stakes.cli.console import UsageError, note, working
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import percent
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 # The predictions of one run: read, refused where they cannot be judged, and described.
 
 STANDARD_INPUT = "-"
-_LONGEST_LIST = 60
 
 
 @dataclass(frozen=True)
@@ -98,41 +96,20 @@ def _refuse_reserved_names(predictions: Predictions) -> None:
             )
 
 
-def remark(
-    source: Source, options: Options, predictions: Predictions | Evaluation, *, listed: bool, whole_range: bool
-) -> None:
+def remark(source: Source, options: Options, predictions: Predictions | Evaluation, *, whole_range: bool) -> None:
     """Say on stderr what was assumed, and what was left out."""
     if whole_range:
         note(
             "no range of thresholds was given, so all count, from 0 to 1. That is seldom what is meant: name the "
             "plausible ones, for example --costs 0.02:0.10"
         )
-    if source.models is None and not listed:
+    if source.models is None:
         note(f"models taken: {_listed(predictions.models)} (every other numeric column; --models names others)")
     if predictions.n_dropped:
         rows = predictions.n_rows + predictions.n_dropped
         note(f"{predictions.n_dropped:,} of {rows:,} rows dropped, for a value is missing")
     if options.rule == "optimal":
         note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
-
-
-def describe(source: Source, options: Options, evaluation: Evaluation) -> list[str]:
-    """Head the output with the rows, the share of positives and the models."""
-    share, what = percent(evaluation.prevalence), "of it on positives" if evaluation.options.per_stake else "positive"
-    positive = f"{share} {what} in {name(source.label)!r}"
-    if options.prevalence is not None:
-        pairs = evaluation.pairs
-        ups = evaluation.moments.rows[1] if pairs is None else int(pairs.rows[1])
-        ups = ups if evaluation.rows is None else int(evaluation.rows.y.sum())
-        positive = f"{ups:,} positive in {name(source.label)!r}, reweighted to {share}"
-    weighted = "" if source.weight is None else f", weighted by {name(source.weight)!r}"
-    automatic = " (every other numeric column; --models names others)" if source.models is None else ""
-    count = len(evaluation.models)
-    rows = f"{evaluation.data_line}; " if evaluation.data_line else f"{evaluation.n_rows:,} rows, "
-    return [
-        f"{name(evaluation.source or source.file, _LONGEST_LIST)}: {rows}{positive}{weighted}",
-        f"{count} model{'s' * (count != 1)}: {_listed(evaluation.models)}{automatic}",
-    ]
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -196,8 +173,7 @@ class Task:
         """Read the rows, and say what was assumed of them."""
         with working(f"Reading {name(self.source.file)}"):
             predictions = self.source.read()
-        listed = self.delivery.prints_text
-        remark(self.source, self.options, predictions, listed=listed, whole_range=self.whole_range)
+        remark(self.source, self.options, predictions, whole_range=self.whole_range)
         return predictions
 
     def judged(self, doing: str) -> dict[float, Evaluation]:
@@ -240,7 +216,7 @@ class Task:
             error.file = source.file
             raise
         predictions = replace(found, source=source.file)
-        remark(source, self.options, predictions, listed=self.delivery.prints_text, whole_range=self.whole_range)
+        remark(source, self.options, predictions, whole_range=self.whole_range)
         return predictions
 
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
@@ -265,18 +241,18 @@ class Task:
                 said = str(error).removesuffix(".")
                 column = options.clusters if said.startswith("clusters") else None
                 raise DataError(said, file=source.file, column=column) from None
-        evaluation = replace(found, source=source.file)
-        listed = self.delivery.prints_text
-        remark(source, options, evaluation, listed=listed, whole_range=self.whole_range)
+        evaluation = self._about(found, source.file)
+        remark(source, options, evaluation, whole_range=self.whole_range)
         if evaluation.rows is None:
             and_areas = ", and so do intervals of areas and of calibration over clusters"
             needing = f"some findings needs them{and_areas if evaluation.clusters_unseen else ''}"
             note(f"the rows are not kept in memory: what is said of single thresholds and {needing}")
         return evaluation
 
-    def heading(self, evaluation: Evaluation) -> list[str]:
-        """Head the output with the rows, the share of positives and the models."""
-        return describe(self.source, self.options, evaluation)
+    def _about(self, evaluation: Evaluation, file: str | None) -> Evaluation:
+        """Name the file and its columns."""
+        known = {"label": self.source.label, "weight": self.source.weight or ""}
+        return replace(evaluation, source=file, provenance=known)
 
     def evaluate(self, predictions: Predictions) -> Evaluation:
         """Let the library judge; columns and lags that the rows do not bear are bad data."""
@@ -295,7 +271,7 @@ class Task:
             said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
             raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
-            return evaluate_predictions(predictions, self.options)
+            return self._about(evaluate_predictions(predictions, self.options), predictions.source)
         except ValueError as error:
             if predictions.outcome is None:
                 raise

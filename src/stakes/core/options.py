@@ -91,11 +91,11 @@ def check_harm(harm: float) -> float:
 _LONGEST_WORD = 40
 
 
-def _check_word(word: Any, name: str) -> str:
+def check_word(word: Any, name: str) -> str:
     """Return what something is called in sentences, or raise."""
     if isinstance(word, str) and word.strip() and word.isprintable() and len(word) <= _LONGEST_WORD:
         return word.strip()
-    example = "refuse" if name == "action" else "bad loan"
+    example = "refuse" if "action" in name else "bad loan"
     raise ValueError(f'{name} must be a word such as "{example}", of at most {_LONGEST_WORD} characters, got {word!r}.')
 
 
@@ -319,8 +319,8 @@ class Options:
             factor=factor * check_units(scale, self.unit_cost, self.per),
             unit_cost=float(self.unit_cost),
             per=float(self.per),
-            action=_check_word(self.action, "action"),
-            event=_check_word(self.event, "event"),
+            action=check_word(self.action, "action"),
+            event=check_word(self.event, "event"),
         )
 
     @property

@@ -18,6 +18,8 @@ from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._groups import check_groups as check_groups
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._words import Unit as Unit
+from stakes.evaluation._words import meaning as meaning
 
 __all__ = [
     "ACTION_FINDINGS",

@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from stakes.evaluation._calibration import miscalibration_of, promise_of
 from stakes.evaluation._standings import why_unsaid
 from stakes.evaluation._words import Unit, Words, capital, meaning
 from stakes.outputs.files import delivered
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, listed, markdown_cell, markdown_table, plain
 from stakes.outputs.result_table import table as html_table
-from stakes.outputs.text import MISSING, REFERENCES, join, percent, visible, with_short_names
+from stakes.outputs.text import MISSING, REFERENCES, fixed, join, number, percent, say, visible, with_short_names
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from stakes.evaluation._finding import Finding, Findings
     from stakes.evaluation._standings import Standings
 
-_MOST_NAMED = 4
+_MOST_NAMED, _MOST_OFF = 4, 2
 _MOST_ROWS = 100.0  # times those at hand: so many nobody gets
 _POWER = 0.8416  # standard errors more, for four samples in five
 _OWN_PLACE = {"few-events", "not-better", "auc-disagrees", "calibration-in-the-large"}  # said where their number stands
@@ -57,8 +58,12 @@ class Answer(Tabular):
         On the risks themselves, in one line; empty where there is nothing to say.
     findings : tuple of Finding
         Errors and warnings that no sentence above says, and at most one fact.
+    details : tuple of str
+        What stands behind the answer, for those who ask.
     per : str
         What costs are counted per.
+    factor : float
+        From the scale of the evaluation to the unit of the answer.
     decimals : int
         Of costs in the table.
     confidence_level : float
@@ -84,15 +89,17 @@ class Answer(Tabular):
     not_shown: tuple[str, ...]
     calibration: str
     findings: tuple[Finding, ...]
+    details: tuple[str, ...]
     per: str
+    factor: float
     decimals: int
     confidence_level: float
     more: str
 
     @property
     def sentences(self) -> list[str]:
-        """The advice, its cost, what is shown and not shown, and the calibration."""
-        return [self.advice, self.cost, *self.beneath]
+        """The advice, its cost and unit, what is shown and not shown, and the calibration."""
+        return [self.advice, self.cost, self.unit, *self.beneath]
 
     @property
     def beneath(self) -> list[str]:
@@ -107,22 +114,22 @@ class Answer(Tabular):
         >>> from stakes import evaluate
         >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
         >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.cells()[2]
-        ['2', 'b', '94.4', '77.1 to 111.7', '78.7 (58.3 to  99.2)', 'no', '0.875']
+        ['2', 'b', '94.4', '77.1 to 111.7', '78.7 (58.3 to  99.2)', 'no', '.875']
         """
-        write = partial(_number, decimals=self.decimals)
+        write = partial(fixed, decimals=self.decimals)
         rows = self.table.rows
         costs = _spans([(row["cost_low"], row["cost_high"]) for row in rows], write)
         more = _spans([(row["more_low"], row["more_high"]) for row in rows], write)
         values = [write(row["more"]) for row in rows]
         width = max(map(len, values))
         found = []
-        for row, cost, gap, value in zip(rows, costs, more, values, strict=True):
-            own = row["more"] == row["more_low"] == row["more_high"] == 0.0
+        for place, (row, cost, gap, value) in enumerate(zip(rows, costs, more, values, strict=True)):
             best = {None: MISSING, True: "yes", False: "no"}[row["may_be_best"]]
-            auc = "" if row["kind"] == "reference" or math.isnan(row["auc"]) else f"{row['auc']:.3f}"
-            told = MISSING if own else f"{value:>{width}} ({gap})" if gap != MISSING else value
+            auc = "" if row["kind"] == "reference" or math.isnan(row["auc"]) else _area(row["auc"])
+            told = f"{value:>{width}} ({gap})" if gap != MISSING else value
+            told = told if place else MISSING
             rank = "" if row["rank"] is None else str(row["rank"])
-            found.append([rank, row["label"], write(row["cost"]), cost, told, best, auc])
+            found.append([rank, row["label"], _least(row["cost"], self.decimals), cost, told, best, auc])
         level = percent(self.confidence_level)
         return [["", self.per, "cost", f"{level} interval", "more than the first", "may be best", "AUC"], *found]
 
@@ -152,14 +159,18 @@ class Answer(Tabular):
         return self.table._records()
 
     def __repr__(self) -> str:
-        return "\n".join([self.advice, self.cost, *self.beneath])
+        return "\n".join(self.sentences)
 
 
 _LONGEST_SENTENCE = 2_000
 
 
-def _number(value: float, decimals: int) -> str:
-    return Unit(1.0, "", decimals).told(value) if value != 0.0 else f"{0.0:.{decimals}f}"
+def _least(value: float, decimals: int) -> str:
+    return Unit(1.0, "", decimals).told(value)
+
+
+def _area(auc: float) -> str:
+    return f"{auc:.3f}".removeprefix("0")
 
 
 def _spans(ends: Sequence[tuple[float, float]], write: Callable[[float], str]) -> list[str]:
@@ -173,10 +184,10 @@ def _spans(ends: Sequence[tuple[float, float]], write: Callable[[float], str]) -
 def answer_of(standings: Standings, findings: Findings) -> Answer:
     """Make the answer from what an evaluation found."""
     unit = Unit.of(standings.options, [result.score for result in standings.results])
-    maker = _Maker(standings, findings, unit, Words(standings.options.action, standings.options.event))
+    maker = _Maker(standings, findings, unit, standings.words)
     shown, unshown = maker.shown()
     return Answer(
-        read=maker.read(),
+        read=standings.read,
         meaning=meaning(standings.options),
         advice=maker.advice(),
         cost=maker.cost(),
@@ -186,7 +197,9 @@ def answer_of(standings: Standings, findings: Findings) -> Answer:
         not_shown=unshown,
         calibration=maker.calibration(),
         findings=maker.left(),
+        details=tuple(maker.details()),
         per=unit.per,
+        factor=unit.factor,
         decimals=unit.decimals,
         confidence_level=standings.confidence_level,
         more="More: .tables(), .findings, .groups, .to_html('report.html').",
@@ -210,27 +223,6 @@ class _Maker:
     unit: Unit
     words: Words
 
-    def read(self) -> str:
-        """Source, rows, events and models."""
-        known, about = self.standings, self.standings.provenance
-        count, models = known.n_rows, len(known.models)
-        rows = f"{known.data_line}" if known.data_line else f"{count:,} rows"
-        events = f"{self._positives()} ({percent(known.prevalence)})"
-        if known.options.per_stake:
-            events = f"{percent(known.prevalence)} of the stake on {self.words.events}"
-        if known.score_tables[0].fixed_prevalence:
-            events = f"{self._positives()}, reweighted to {percent(known.prevalence)}"
-        label = f" in {about['label']!r}" if about.get("label") else ""
-        weight = f", weighted by {about['weight']!r}" if about.get("weight") else ""
-        source = f"{known.source}: " if known.source else ""
-        return f"{source}{rows}, {events}{label}{weight}; {models} model{'s' * (models != 1)}"
-
-    def _positives(self) -> str:
-        known = self.standings
-        ups = known.moments.rows[1] if known.pairs is None else int(known.pairs.rows[1])
-        ups = ups if known.rows is None else int(known.rows.y.sum())
-        return f"{ups:,} {self.words.events if ups != 1 else self.words.event}"
-
     @property
     def first(self) -> str:
         """The model with the lowest cost."""
@@ -238,7 +230,7 @@ class _Maker:
 
     def advice(self) -> str:
         """What to do, or that the rows do not tell."""
-        known, choice, say = self.standings, self.standings.selection, self.words.decision
+        known, choice = self.standings, self.standings.selection
         if choice is None:
             return f"No decision can be called best here, for {why_unsaid(known.moments, known.options)}."
         possible, first = choice.possible, self.first
@@ -250,7 +242,7 @@ class _Maker:
         others = [name for name in possible if name != first]
         if references or others:
             rivals = [*(name for name in others if name not in REFERENCES), *references]
-            return f"These rows cannot tell {first} from {_few([say(name) for name in rivals])}."
+            return f"These rows cannot tell {first} from {self._listed(rivals)}."
         return f"USE {first}.{self._instead()}"
 
     def _instead(self) -> str:
@@ -280,14 +272,14 @@ class _Maker:
             level = percent(known.confidence_level)
             sure = f" ({level}: {self.unit.fixed(low)} to {self.unit.fixed(high)})"
         if known.rule == "optimal":
-            sure = " on the rows that its thresholds are fitted to"
+            sure = " on the rows that its thresholds are fitted to, which is optimistic"
         told = f"{capital(self.words.decision(chosen)) if chosen in REFERENCES else chosen} costs "
         told += f"{self.unit.told(result.score)} {self.unit.per}{sure}, {self._against(chosen)}"
         return f"{told}.{self._carried(chosen)}"
 
     def _against(self, chosen: str) -> str:
         """The cost beside that of the cheaper reference, or of the best model."""
-        known, say = self.standings, self.words.decision
+        known, called = self.standings, self.words.decision
         if chosen in REFERENCES:
             best = known.best
             if not math.isfinite(best.score):
@@ -297,24 +289,26 @@ class _Maker:
         own, cost = known[chosen].score, known[other].score
         share = 1.0 - own / cost if cost > 0.0 else math.nan
         if math.isnan(share) or not math.isfinite(share):
-            return f"{say(other)} {self.unit.told(cost)}"
+            return f"{called(other)} {self.unit.told(cost)}"
         if abs(share) < 0.005:
-            return f"as much as {say(other)}"
-        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {say(other)}"
+            return f"as much as {called(other)}"
+        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {called(other)}"
 
     def _carried(self, chosen: str) -> str:
         """How few rows carry the cost, where the interval is widened for it."""
         if all(finding.code != "few-events" for finding in self.findings):
             return ""
         found = self.standings.moments.of(self.standings.place(chosen))
+        if found.value == 0.0:
+            return ""
         scarce = [k for k in (1, 0) if found.scarce[k]]
         if not scarce:
-            return "".join(f" {finding.sentence}" for finding in self.findings if finding.code == "few-events")
+            return "".join(f" {f.sentence}" for f in self.findings if f.code == "few-events" and not f.models)
         k = scarce[0]
         carry, what = round(found.carrying[k]) if found.carriers[k] else 0, self.words.events if k else "others"
-        few = f"Only {carry}" if carry else "None"
+        few = f"Just {carry}" if carry else "None"
         verb = "carries" if carry == 1 else "carry"
-        return f" {few} of the {found.rows[k]:,.0f} {what} {verb} that cost, so the interval is wide."
+        return f" {few} of the {found.rows[k]:,.0f} {what} {verb} that cost."
 
     def rows(self) -> list[dict[str, Any]]:
         """The models from the lowest cost on, then the references."""
@@ -359,10 +353,16 @@ class _Maker:
         if choice is None or choice.chosen != self.first:
             return (), ()
         others = [name for name in (*known.ranking, *REFERENCES) if name not in choice.tied]
-        less = [name for name in others if name not in choice.possible]
-        open_ = [name for name in others if name in choice.possible]
+        alone = choice.possible == (self.first,)
+        less = [name for name in others if alone or known.more_than_first[name][1] > 0.0]
+        open_ = [name for name in others if name in choice.possible and name not in less]
+        every = len(less) == len(others) and len(choice.tied) == 1
         level = percent(known.confidence_level)
-        shown = [f"Shown ({level}, all at once): {self._less(less, every=not open_)}."] if less else []
+        shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
+        if any(name not in choice.possible and not known.more_than_first[name][1] > 0.0 for name in others):
+            shown.append(
+                "An interval may reach below 0 beside a no: it has two sides, and what may be best is told by one."
+            )
         if choice.incumbent in choice.against:
             against = choice.against[choice.incumbent]
             verb = "is shown to cost" if against.shown else "is not shown to cost"
@@ -371,7 +371,7 @@ class _Maker:
 
     def _less(self, less: list[str], *, every: bool) -> str:
         known = self.standings
-        named = "every other" if every and len(less) > 1 else _few([self.words.decision(name) for name in less])
+        named = "every other" if every and len(less) > 1 else self._listed(less)
         average = "" if known.costs.low == known.costs.high else " on average over the range"
         found = known.by_threshold
         always = [name for name in less if found is not None and name in found.everywhere]
@@ -379,13 +379,19 @@ class _Maker:
             return f"{self.first} costs less than {named}{average}"
         if len(always) == len(less):
             return f"{self.first} costs less than {named}, at every threshold of the range"
-        own = _few([self.words.decision(name) for name in always])
+        own = self._listed(always)
         return f"{self.first} costs less than {named}{average}, and than {own} at every threshold"
+
+    def _listed(self, names: Sequence[str]) -> str:
+        """Decisions in a sentence, both references as one."""
+        both = set(REFERENCES) <= set(names)
+        told = [name for name in names if not (both and name in REFERENCES)]
+        return _few([*map(self.words.decision, told), *([f"{self.words.acting} everyone or no one"] if both else [])])
 
     def _open(self, names: list[str]) -> str:
         """What is not shown, and how many rows like these would show a difference as large as the nearest one."""
         known, first = self.standings, self.first
-        told = f"Not shown: that {first} costs less than {_few([self.words.decision(name) for name in names])}"
+        told = f"Not shown: that {first} costs less than {self._listed(names)}"
         gap, low, high = known.more_than_first[names[0]]
         reach = (high - low) / 2.0
         if not gap > 0.0 or not math.isfinite(reach) or reach == 0.0:
@@ -396,8 +402,79 @@ class _Maker:
         return f"{told}; about {_rounded(times * known.n_rows)} rows like these would."
 
     def calibration(self) -> str:
-        """What is wrong with the risks on average, or what recalibrating would save, where it is shown."""
-        return next((f.sentence for f in self.findings if f.code == "calibration-in-the-large"), "")
+        """What is wrong with the risks on average, what recalibrating would save, and costs without a bound."""
+        found = self._off() or self._recalibration()
+        return " ".join([*found, *self._promise(), *self._boundless()])
+
+    def _off(self) -> list[str]:
+        """Models whose risks are off on average, and what mends them."""
+        codes = {finding.code: finding for finding in self.findings}
+        if "calibration-in-the-large" not in codes:
+            return []
+        seen, said = codes["calibration-in-the-large"].evidence, []
+        turned = codes["inverted"].models if "inverted" in codes else ()
+        for name, ratio in list(seen["observed_to_expected"].items())[:_MOST_OFF]:
+            if name in turned:
+                continue
+            ends = [seen[f"observed_to_expected_{end}"][name] for end in ("low", "high")]
+            high = ratio < 1.0
+            low, most = sorted(1.0 / end if high else end for end in ends) if all(ends) else (math.nan, math.nan)
+            sure = "" if math.isnan(low) else f" ({number(low)} to {number(most)})"
+            mends = "recalibrate on other rows" if seen["slope_high"][name] < 1.0 else "stakes correct mends that"
+            times = number(1.0 / ratio if high else ratio)
+            said.append(f"{name}'s risks are {times} times too {'high' if high else 'low'}{sure}: {mends}.")
+        return said
+
+    def _promise(self) -> list[str]:
+        """What the first model's own scores promise, where it is shown not to cost that."""
+        known, first, told = self.standings, self.first, self.unit.fixed
+        found = promise_of(known, first)
+        low, high = found.interval(known.confidence_level)
+        if math.isnan(low) or low <= 0.0 <= high or not math.isfinite(found.value):
+            return []
+        own = known[first].score - known.factor * float(known.options.harms([first])[0])
+        return [f"{first}'s own scores promise {told(own - found.value)} {self.unit.per}; it costs {told(own)}."]
+
+    def _recalibration(self) -> list[str]:
+        """What recalibrating the first model would save on new rows, where that is shown."""
+        known, first, told = self.standings, self.first, self.unit.fixed
+        value, (low, high) = miscalibration_of(known, first)
+        silent = any(f.code in {"inverted", "constant"} and first in f.models for f in self.findings)
+        if math.isnan(low) or silent or known[first].score == 0.0:
+            return []
+        if low > 0.0:
+            saved = f"{told(value)} ({told(low)} to {told(high)}) of its {told(known[first].score)} {self.unit.per}"
+            return [f"Recalibrating {first} (isotonic regression on other rows) would save about {saved}."]
+        of = f"{told(low)} to {told(high)} of the {told(known[first].score)}"
+        return [f"Recalibration: nothing shown that is worth repairing ({of})."]
+
+    def _boundless(self) -> list[str]:
+        names = [name for name in self.standings.ranking if self.standings[name].score == math.inf]
+        return [say("boundless_one" if len(names) == 1 else "boundless", others=_few(names))] if names else []
+
+    def details(self) -> Iterator[str]:
+        """Sentences behind the answer."""
+        known, choice, told = self.standings, self.standings.selection, self.unit.told
+        level = percent(known.confidence_level)
+        yield f"Pointwise {level} intervals, each of one number alone; those of the answer hold for a column at once."
+        if choice is not None and told(choice.corrected_cost) != told(choice.cost) and choice.chosen == self.first:
+            among = f"{max(choice.n_tried or 0, choice.n_models):,} models"
+            tried = " tried" if choice.n_tried else ""
+            amount = f"{told(choice.corrected_cost)} {self.unit.per}"
+            yield f"{self.first} costs {amount} after correction for selection among {among}{tried}."
+        parts = known.best.decomposition
+        if parts is not None:
+            yield (
+                f"MCB miscalibration, DSC discrimination: cost = MCB - DSC + {self.unit.fixed(parts.uncertainty)}, the "
+                "last being what acting on the prevalence costs; skill: the share of it that is saved; acts on: share "
+                "of rows, averaged over the thresholds."
+            )
+        share, mean, rate = known.best.in_range
+        if math.isfinite(rate) and known.costs.low < known.costs.high:
+            ends = {"low": percent(known.costs.low), "high": percent(known.costs.high), "share": percent(share)}
+            words = "all_cases" if share == 1.0 else "cases"
+            yield say(words, best=self.first, mean=percent(mean), rate=percent(rate), **ends)
+        yield from (finding.sentence for finding in self.findings if finding.code == "half-outside")
 
     def left(self) -> tuple[Finding, ...]:
         """Findings that no other place of the answer says, and one fact at most."""

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
+
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
-from stakes.inference import CalibrationSummary, Estimate, area_estimate, calibration_of, observed_to_expected
+from stakes.evaluation._groups import miscalibration_among, miscalibration_in
+from stakes.inference import CalibrationSummary, Estimate, Moments, area_estimate, calibration_of, observed_to_expected
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
-from stakes.variance.influence import cells_of
+from stakes.variance.influence import cells_of, promise_moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -34,6 +37,7 @@ _COLUMNS = (
         )
     ),
 )
+_UNKNOWN = (math.nan, math.nan)
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
 _IN_ENGINE = "no interval: it needs the rows of each cluster: collect the columns into memory first"
 
@@ -161,12 +165,12 @@ def calibrate(standings: Standings) -> Calibrations:
     return Calibrations(ModelCalibration(name, partial(_summary, standings, name), ends) for name in standings.ranking)
 
 
-def area_of(standings: Standings, model: str) -> Estimate:
+def area_of(standings: Standings, model: str, level: float | None = None) -> Estimate:
     """Area under the ROC curve of the scores, with its interval."""
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
     fixed = standings.score_tables[0].fixed_prevalence
     area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
-    level, name = standings.confidence_level, "roc_auc_score"
+    level, name = level or standings.confidence_level, "roc_auc_score"
     if _lost(standings):
         return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _lost(standings))
     return Estimate(name, area.value, area.standard_error, area.interval(level), level, area.note)
@@ -191,6 +195,30 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
         found = [replace(each, **none) for each in summary.estimates]
         return replace(summary, estimates=tuple(found))
     return summary
+
+
+def miscalibration_of(standings: Standings, model: str) -> tuple[float, tuple[float, float]]:
+    """Miscalibration of a model over all rows, cross-fitted, with its interval; nan where it has none."""
+    rows, options, place = standings.rows, standings.options, standings.models.index(model)
+    if options.per_stake or standings.moments.clusters or options.rule != "score":
+        return math.nan, _UNKNOWN
+    if rows is not None:
+        if rows.dependent:
+            return math.nan, _UNKNOWN
+        mine = replace(rows, scores=[rows.scores[place]], every_score=rows.every_score[place : place + 1])
+        return miscalibration_among(mine, np.arange(len(rows.y)), options)
+    table = standings.score_tables[place]
+    equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
+    return miscalibration_in(table, int(table.total_positives) if equal else 0, options)
+
+
+def promise_of(standings: Standings, model: str) -> Moments:
+    """What a model costs more than its own scores promise over all rows, on the scale of the evaluation."""
+    if standings.rule != "score" or standings.options.per_stake or standings.clusters_unseen:
+        return Moments(math.nan, math.nan)
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+    cells = cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence)
+    return promise_moments(cells, standings.costs, codes, lags).scaled(standings.factor)
 
 
 def event_ratio(standings: Standings, model: str, level: float) -> Estimate:

@@ -40,6 +40,23 @@ FINDINGS: dict[str, Check] = {
             of_amounts=True,
         ),
         Check(
+            "inverted",
+            "error",
+            "scores fall where events rise",
+            f"the AUC is below one half beyond chance {_BEYOND_CHANCE}, and the slope of recalibration is below zero",
+            "Look whether the label or the score is turned round: pos_label= (--pos-label) names the positive label, "
+            "and the probability of the other class is 1 less the score.",
+            models.inverted,
+        ),
+        Check(
+            "constant",
+            "error",
+            "every row has the same score",
+            "a model has one distinct score",
+            "Look whether the column of scores was filled: such a model is one decision for everybody.",
+            models.constant,
+        ),
+        Check(
             "worse-than-prevalence",
             "error",
             "miscalibration exceeds discrimination in the range",
@@ -101,14 +118,14 @@ FINDINGS: dict[str, Check] = {
             models.auc_disagrees,
         ),
         Check(
-            "worse-group",
+            "group-not-as-promised",
             "warning",
-            "the best model serves a group worse than the other rows",
-            f"its skill in the group is lower at level {LEVEL:g} after Holm's correction over the groups, where groups "
-            "were asked for",
-            "Look at the group's corrected miscalibration and AUC in evaluation.groups: miscalibration can be mended "
-            "by recalibrating within the group, a poor ranking only by better predictors or more rows of the group.",
-            models.group_served_worse,
+            "a model costs more or less in a group than its own scores promise there",
+            "the cost less what the scores expect differs from zero at the evaluation's level after Holm's correction "
+            "over groups and models, where groups were asked for",
+            "Recalibrate within the group, on other rows. The share of positives and the mix of cases explain no such "
+            "difference: scores that are right keep their promise in every group.",
+            models.group_not_as_promised,
         ),
         Check(
             "looks-like-survival",
@@ -252,6 +269,16 @@ FINDINGS: dict[str, Check] = {
             "means censored (censored=, --censored), censored rows were left out, or time and horizon differ in unit.",
             data.nobody_censored,
             of_amounts=True,
+        ),
+        Check(
+            "tells-less-in-group",
+            "info",
+            "the best model tells events from the rest less well in a group",
+            "its AUC there is lower than in the other groups at the evaluation's level after Holm's correction, where "
+            "groups were asked for",
+            "Nothing, if the cases of the group are more alike: a narrower mix lowers an AUC. Else better predictors "
+            "or more rows of the group.",
+            models.tells_less_in_group,
         ),
         Check(
             "half-outside",

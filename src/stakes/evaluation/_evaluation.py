@@ -19,9 +19,9 @@ from stakes.evaluation._answer import Answer, answer_of
 from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._checks import run_checks
-from stakes.evaluation._sentences import conclude, methods_text
+from stakes.evaluation._sentences import methods_text
 from stakes.evaluation._standings import Standings
-from stakes.evaluation._tables import PAPER, evaluation_html, flat_metrics, money_table, ranking_records, ranking_table
+from stakes.evaluation._tables import PAPER, details_table, flat_metrics, money_table, ranking_records, ranking_table
 from stakes.inference import PAIRED_NEEDS_ROWS, Comparison, CostRows, Ranking, dominance, rank_models
 from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
 from stakes.outputs.files import delivered, json_ready
@@ -456,15 +456,15 @@ class Evaluation(Standings, Tabular):
 
     @cached_property
     def conclusion(self) -> list[str]:
-        """Plain sentences: which model to act on, by how much, how sure that is, and against treating all or none.
+        """The sentences of the answer: what to do, what it costs, what is shown and what is not.
 
         Examples
         --------
         >>> from stakes import evaluate
-        >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}).conclusion[0])
-        On average over thresholds from 0% to 100%, a costs 0.0125 per decision (95% interval ...
+        >>> evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).conclusion[0]
+        'USE a.'
         """
-        return conclude(self)
+        return self.answer.sentences
 
     @cached_property
     def findings(self) -> Findings:
@@ -572,8 +572,9 @@ class Evaluation(Standings, Tabular):
         Returns
         -------
         dict of str to ResultTable
-            "ranking", with everything that is known of each model; "calibration" and, where they apply, "groups",
-            "money" and "scales", money over the cost ratios. Their ``rows`` are computed at first use.
+            "answer"; "ranking", with everything that is known of each model; "details", what the answer rests on;
+            "calibration" and, where they apply, "groups", "money" and "scales", money over the cost ratios. Their
+            ``rows`` are computed at first use; those of "answer" are of all models.
 
         Raises
         ------
@@ -589,7 +590,9 @@ class Evaluation(Standings, Tabular):
         """
         names = self.ranking if models is None else [check_choice(name, "model", self.models) for name in models]
         found = {
+            "answer": self.answer.table,
             "ranking": ranking_table(self, names, self._records()),
+            "details": details_table(self, names, self.answer.factor),
             "groups": self.groups.table(names) if self.groups else None,
             "calibration": None if self.options.per_stake else self.calibration.table(names),
             "money": money_table(self, names, {"": self.money}) if self.money else None,
@@ -668,7 +671,27 @@ class Evaluation(Standings, Tabular):
         return page
 
     def _repr_html_(self) -> str:
-        return evaluation_html(self, self.tables()["ranking"], self.conclusion, self.findings)
+        return self.answer._repr_html_()
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the answer as Markdown: its sentences and its table.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).to_markdown()[:40])
+        100 rows, 50 positives (50%); 1 model
+        """
+        return self.answer.to_markdown(path)
 
     def _default_backend(self) -> Any:
         return self.backend

@@ -40,6 +40,7 @@ from stakes.variance.influence import (
     group_moments_of_tables,
     influence_moments,
     loss_influence,
+    promise_moments,
     skill_influence,
 )
 
@@ -178,6 +179,8 @@ _SHOWN = (
     TableColumn("skill_difference", "skill difference", "skill", 3, p="skill_p_adjusted"),
     *(TableColumn(key, key, "money", 2, f"{key}_ci") for key in ("cost", "gain")),
     TableColumn("auc", "AUC", "number", 3, "auc_ci"),
+    TableColumn("more_than_promised", "more than promised", "difference", interval="more_than_promised_ci"),
+    TableColumn("more_than_promised_p_adjusted", "p", "p", 4),
     TableColumn("corrected_miscalibration", "corrected MCB", interval="corrected_miscalibration_ci"),
     TableColumn("skill_p_adjusted", "p", "p", 4),
 )
@@ -215,6 +218,13 @@ class GroupResult:
         Score less that of all other rows, and its p-value, as it is and after Holm over the groups.
     skill_difference, skill_p_value, skill_p_adjusted : float
         The same for skill: negative means that the group is served worse.
+    more_than_promised : float
+        Score less what the model's own scores promise in the group; nan for amounts by row, and where decisions do not
+        follow the scores.
+    more_than_promised_interval : tuple of float
+        Its interval, of this number alone.
+    more_than_promised_p_adjusted : float
+        Its p-value after Holm over groups and models.
     note : str
         On how few rows of which class the score rests, and how many would do; empty where there are enough.
     judge : callable
@@ -252,6 +262,9 @@ class GroupResult:
     skill_difference: float
     skill_p_value: float
     skill_p_adjusted: float
+    more_than_promised: float
+    more_than_promised_interval: tuple[float, float]
+    more_than_promised_p_adjusted: float
     note: str
     judge: Callable[[], tuple[float, tuple[float, float]]] = field(repr=False, compare=False)
     count: Callable[[], ScoreTable] = field(repr=False, compare=False)
@@ -370,7 +383,7 @@ def evaluate_groups(
             for name, part, moments, gap in zip(grouping.names, grouped.parts, own, gaps, strict=True):
                 places = grouped.order[part]
                 about: dict[str, Any] = {"column": column, "group": name, "model": model}
-                later = partial(_miscalibration, mine, places, options)
+                later = partial(miscalibration_among, mine, places, options)
                 taken = mine.taken(places)
                 sample = _sample(taken)
                 about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
@@ -381,9 +394,10 @@ def evaluate_groups(
                     about["charge"] = partial(_money, mine, places, model, options)
                 else:
                     about |= _area(data, options, taken.clusters, taken.lags)
+                about |= _promise(data, options, taken.clusters, taken.lags)
                 found.append(_result(data, moments, gap, options, about))
             results += _adjusted(found)
-    whole = Groups(results)
+    whole = Groups(_promises_adjusted(results))
     whole.within = tuple(within)
     return whole
 
@@ -414,10 +428,11 @@ def groups_of_tables(
     for name, (table, ups), moments, gap in zip(names, tables, own, gaps, strict=True):
         about: dict[str, Any] = {"column": column, "group": name, "model": model}
         equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
-        later = partial(_miscalibration_of, table, ups if equal else 0, options)
+        later = partial(miscalibration_in, table, ups if equal else 0, options)
         about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later, "count": partial(replace, table)}
         data = EvaluationData(None, table)
-        found.append(_result(data, moments, gap, options, about | _area(data, options)))
+        about |= _area(data, options) | _promise(data, options)
+        found.append(_result(data, moments, gap, options, about))
     return _adjusted(found)
 
 
@@ -461,6 +476,27 @@ def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: An
     return {"auc": area.value, "auc_interval": area.interval(options.confidence_level)}
 
 
+def _promise(data: EvaluationData, options: Options, clusters: Any = None, lags: Any = None) -> dict[str, Any]:
+    """What a group costs more than its own scores promise there, with an interval and a p-value."""
+    value, interval, p = math.nan, _NO_INTERVAL, math.nan
+    if options.rule == "score" and not options.per_stake:
+        found = promise_moments(cells_of(data, fixed_prevalence=False), options.costs, clusters, lags)
+        found = found.scaled(options.factor)
+        value, interval, p = found.value, found.interval(options.confidence_level), found.p_value()
+    stem = "more_than_promised"
+    return {stem: value, f"{stem}_interval": interval, f"{stem}_p_adjusted": p}
+
+
+def _promises_adjusted(results: list[GroupResult]) -> list[GroupResult]:
+    """The results with the p-values of promises adjusted over groups and models."""
+    p = np.array([row.more_than_promised_p_adjusted for row in results])
+    known = np.flatnonzero(~np.isnan(p))
+    if not len(known):
+        return results
+    p[known] = holm(p[known])
+    return [replace(row, more_than_promised_p_adjusted=float(each)) for row, each in zip(results, p, strict=True)]
+
+
 def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
     harm = float(options.harms([about["model"]])[0])  # the same in every group
     score = own[0].shifted(harm).scaled(options.factor)
@@ -496,13 +532,13 @@ def _adjusted(results: list[GroupResult]) -> list[GroupResult]:
     ]
 
 
-def _miscalibration(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
+def miscalibration_among(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
     """Miscalibration of some of the rows with its interval, or nan where it has none."""
     sample = _sample(rows.taken(places))
-    return _miscalibration_of(sample, int(np.count_nonzero(sample.y)), options)
+    return miscalibration_in(sample, int(np.count_nonzero(sample.y)), options)
 
 
-def _miscalibration_of(sample: Any, ups: int, options: Options) -> tuple[float, tuple[float, float]]:
+def miscalibration_in(sample: Any, ups: int, options: Options) -> tuple[float, tuple[float, float]]:
     """The same for rows, or the table of rows of equal weight, of which so many are positive."""
     costs, count = options.costs, sample.n_rows if isinstance(sample, ScoreTable) else len(sample.y)
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
@@ -572,7 +608,7 @@ def groups_from(tables: GroupTables, options: Options) -> Groups:
     for (column, group, model), counted in tables.items():
         each.setdefault((column, model), {})[group] = counted
     found = [groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items()]
-    return Groups(row for rows in found for row in rows)
+    return Groups(_promises_adjusted([row for rows in found for row in rows]))
 
 
 def tables_of(groups: Groups) -> GroupTables:

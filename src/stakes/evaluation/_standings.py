@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from stakes.base.validation import check_choice
 from stakes.core.score_table import ScoreTable
 from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
 from stakes.evaluation._groups import Groups, money_by_model
+from stakes.evaluation._words import Words
 from stakes.inference import (
     MONEY_SCALES,
     Comparison,
@@ -461,6 +462,34 @@ class Standings:
         return {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence, **told}
 
     @property
+    def words(self) -> Words:
+        """What the action and the event are called."""
+        return Words(self.options.action, self.options.event)
+
+    @property
+    def read(self) -> str:
+        """What was read: source, rows, events and models."""
+        words, share, ups = self.words, percent(self.prevalence), self._positives
+        events = f"{ups:,} {words.event if ups == 1 else words.events} ({share})"
+        if self.options.per_stake:
+            events = f"{share} of the stake on {words.events}"
+        elif self.score_tables[0].fixed_prevalence:
+            events = f"{ups:,} {words.events}, reweighted to {share}"
+        label, weight = (self.provenance.get(key, "") for key in ("label", "weight"))
+        count = len(self.models)
+        return (
+            f"{f'{self.source}: ' if self.source else ''}{self.data_line or f'{self.n_rows:,} rows'}, {events}"
+            f"{f' in {label!r}' if label else ''}{f', weighted by {weight!r}' if weight else ''}; "
+            f"{count:,} model{'s' * (count != 1)}"
+        )
+
+    @property
+    def _positives(self) -> int:
+        if self.rows is not None:
+            return int(self.rows.y.sum())
+        return int(self.moments.rows[1] if self.pairs is None else self.pairs.rows[1])
+
+    @property
     def prevalence(self) -> float:
         """Weighted share of positives."""
         return self.score_tables[0].prevalence
@@ -574,34 +603,6 @@ class Standings:
         2
         """
         return self.score_tables[self.models.index(name)]
-
-    def adjusted_difference(self, a: str, b: str) -> Comparison:
-        """As :meth:`difference`, with an interval and a p-value that allow for as many comparisons as there are models.
-
-        Parameters
-        ----------
-        a, b : str
-            Names of models or references; all models are compared with the second.
-
-        Returns
-        -------
-        Comparison
-            Its level is that of all these comparisons together (Bonferroni).
-
-        Examples
-        --------
-        >>> from stakes import evaluate
-        >>> models = {"a": [0.1, 0.9] * 9, "b": [0.2, 0.8] * 9, "c": [0.3, 0.7] * 9}
-        >>> result = evaluate([0, 1] * 9, models, costs=(0.05, 0.4))
-        >>> result.adjusted_difference("b", "a").interval[1] > result.difference("b", "a").interval[1]
-        True
-        """
-        count = len(self.models) if b in REFERENCES else max(len(self.models) - 1, 1)
-        level = self.confidence_level
-        options = replace(self.options, confidence_level=1.0 - (1.0 - level) / count)
-        pair = self.place(a), self.place(b)
-        found = comparison_from_moments(self.moments, pair, (a, b), options)
-        return replace(found, confidence_level=level, p_value=min(count * found.p_value, 1.0))
 
     def difference(self, a: str, b: str) -> Comparison:
         """Paired difference in expected cost, as :meth:`Evaluation.compare` gives it, without the dominance.

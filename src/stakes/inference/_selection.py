@@ -93,7 +93,7 @@ class Selection(Tabular):
     cost : float
         Of the chosen decision on these rows.
     corrected_cost : float
-        The same after allowing for its having been picked.
+        The same after correction for selection.
     interval : tuple of float
         For the cost of the chosen decision, simultaneous and so valid after selection: around ``cost``, not around
         ``corrected_cost``.
@@ -191,7 +191,6 @@ class Selection(Tabular):
                 "simultaneous_low": self.intervals[name][0],
                 "simultaneous_high": self.intervals[name][1],
                 "may_be_best": name in self.possible,
-                "p_best": self.p_best[name],
                 "p_value_vs_chosen": self.p_values[name],
             }
             for name, cost in sorted(self.costs.items(), key=lambda item: item[1])
@@ -210,8 +209,6 @@ class Selection(Tabular):
 # The headline: the best decision, the evidence for it, and the expected cost of a wrong choice.
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SURE = 0.995
-_WORTH_NAMING = 0.005
 _TOO_SMALL = 1e-4
 
 
@@ -220,7 +217,6 @@ def say(found: Selection, where: str = "") -> Iterator[str]:
     yield _write_headline(found, where)
     if len(found.costs) > 1:
         yield _best_set_sentence(found)
-        yield _probability_sentence(found)
         yield _loss_sentence(found)
     if found.against:
         yield _comparison_sentence(found)
@@ -234,7 +230,7 @@ def few_carry(what: str, rows: float) -> str:
         return ""
     few = f"{what} rests on about {rows:.2g} rows of a class"
     none = f"no row of a class shows how large {what} may be there"
-    return f"{few if rows > 0.0 else none}: the interval has room for costs not yet seen"
+    return f"{few if rows > 0.0 else none}: the interval is widened because so few carry the estimate"
 
 
 def _write_headline(found: Selection, where: str) -> str:
@@ -289,26 +285,6 @@ def _best_set_sentence(found: Selection) -> str:
         return fill("only_possible", best=best, what=what, included=included, level=level)
     names = listed([named(name) for name in found.possible])
     return fill("best_among", what=what, included=included and f"{included},", names=names, level=level)
-
-
-def _probability_sentence(found: Selection) -> str:
-    others = sorted(((p, name) for name, p in found.p_best.items() if name not in found.tied), reverse=True)
-    rest = [_chance(name, p) for p, name in others[:3] if p >= _WORTH_NAMING]
-    if len(found.tied) > 1:
-        return fill(
-            "probable_each", each=", ".join([*(_chance(name, found.p_best[name]) for name in found.tied), *rest])
-        )
-    aside = fill("aside", text=", ".join(rest)) if rest else ""
-    share = _share(found.p_best[found.chosen])
-    return fill("probable", best=capital(named(found.chosen)), share=share, aside=aside)
-
-
-def _chance(name: str, p: float) -> str:
-    return fill("share_of", name=named(name), share=_share(p))
-
-
-def _share(p: float) -> str:
-    return fill("sure_share") if p > _SURE else f"{100.0 * p:.0f}%"
 
 
 def _loss_sentence(found: Selection) -> str:

@@ -11,6 +11,7 @@ from stakes.metrics._losses import (
     check_proper,
     expected_regret,
     net_benefit_score,
+    promised_regret,
     shifted_brier_loss,
 )
 
@@ -77,6 +78,7 @@ __all__ = [
     "partial_auc_score",
     "penalized_brier_loss",
     "penalized_log_loss",
+    "promised_regret",
     "register",
     "regret_skill_score",
     "roc_auc_score",

@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Floats
-from stakes.base.validation import check_number, check_unit, check_whole, to_array, to_floats
+from stakes.base.validation import (
+    check_number,
+    check_scores,
+    check_unit,
+    check_weights,
+    check_whole,
+    to_array,
+    to_floats,
+)
 from stakes.core.options import EvaluationData, check_rule, check_units, evaluation_data, refuse_amounts
-from stakes.core.regret import Rule, regret_at
+from stakes.core.regret import Rule, promised_losses, regret_at
 from stakes.core.score_table import ScoreTable
 from stakes.costs import (
     Beta,
@@ -142,6 +150,62 @@ def _loss(
     if per_sample:
         return factor * data.losses(costs, rule)
     return factor * data.integral(costs, rule)
+
+
+def promised_regret(
+    y_prob: ArrayLike,
+    *,
+    costs: CostsLike,
+    sample_weight: ArrayLike | None = None,
+    scale: Scale | None = "regret",
+    unit_cost: float = 1.0,
+    per: float = 1.0,
+) -> float:
+    """What acting on the scores will cost per decision as the scores themselves say: no labels are needed.
+
+    Parameters
+    ----------
+    y_prob : array_like of shape (n,)
+        Probability of the positive class.
+    costs : CostDistribution, tuple of float, or float
+        As in :func:`expected_regret`.
+    sample_weight : array_like of shape (n,), optional
+        Weights >= 0.
+    scale : {"regret", "integral", "loss"}, default "regret"
+        As in :func:`expected_regret`; None is that of the costs.
+    unit_cost : float, default 1
+        What a false positive and a false negative cost together, in real units; needs ``scale="regret"``.
+    per : float, default 1
+        Number of decisions that the result refers to, such as 1,000; needs ``scale="regret"``.
+
+    Returns
+    -------
+    float
+        Lower is better; it is kept only by scores that are right.
+
+    Raises
+    ------
+    ValueError
+        For invalid scores, weights, costs or scale.
+
+    Notes
+    -----
+    A score s expects the cost s positive_loss(s) + (1 - s) negative_loss(s). What a row costs, less that, has mean zero
+    wherever the scores are right, whatever the mix of cases; ``group-not-as-promised`` looks for groups where it has
+    not.
+
+    Examples
+    --------
+    >>> from stakes import promised_regret
+    >>> promised_regret([0.1, 0.4], costs=0.2)
+    0.1
+    """
+    score = check_scores(to_array(y_prob, "y_prob"), "y_prob")
+    weight = check_weights(sample_weight, len(score))
+    costs = as_costs(costs)
+    name, factor = check_scale(scale, costs)
+    factor *= check_units(name, unit_cost, per)
+    return factor * float(np.average(promised_losses(score, costs), weights=weight))
 
 
 def bounded_brier_loss(

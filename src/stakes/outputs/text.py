@@ -243,14 +243,15 @@ SENTENCES = {
     "other_best_model": "{model}, the best model, {amount}",
     "other_same": "{models} the same",
     "sure": " ({unit}{interval})",
-    "sure_picked": " ({unit}{corrected} after allowing for having been picked among {among}; {interval}, valid after "
+    "sure_picked": " ({unit}{corrected} after correction for selection among {among}; {interval}, valid after "
     "selection)",
     "unit": "{scale}; ",
-    "sure_untried": " ({unit}what picking it among {count} tried adds is worked out for the range as reported only)",
+    "sure_untried": " ({unit}the correction for selection among {count} models tried is worked out for the range as "
+    "reported only)",
     "picked_interval": "{level} interval {low} to {high}",
     "picked_no_interval": "no interval",
-    "among_shown": "the {count} shown",
-    "among_tried": "{count} tried",
+    "among_shown": "{count} models",
+    "among_tried": "{count} models tried",
     "only_possible": "{best} is the only possible {what}{included} ({level}).",
     "best_among": "The {what}{included} is among {names} ({level}).",
     "best_shown": "best of the {count} shown",
@@ -274,8 +275,7 @@ SENTENCES = {
     "beforehand": "{name}, named beforehand",
     "limits": "limits of {level} for all of these at once, valid after selection",
     "carried": "Note: {note}.",
-    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
-    "seen.",
+    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval is widened for it.",
     # cost of obtaining a score for each case, in missed positives
     "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
     "their differences and net benefit count it; decomposition, skill and AUC do not.",

@@ -138,8 +138,7 @@ def _columns(evaluation: Evaluation) -> dict[str, tuple[str, str]]:
         found = {scale: found[scale]}
     heads = {"score" if name == scale else name: each for name, each in found.items()}
     heads["score"] = _WORDS[scale], f"{unit}pointwise {level} interval"
-    heads |= {"vs_best": ("More than the best", versus), "skill": ("Skill", "")}
-    return heads | {f"vs_treat_{which}": (f"Against treat {which}", versus) for which in ("all", "none")}
+    return heads | {"vs_best": ("More than the best", versus), "skill": ("Skill", "")}
 
 
 def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:

@@ -179,6 +179,25 @@ def loss_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule) ->
     return replace(found, ends=(0.0, max(negative, positive)))
 
 
+def promise_moments(
+    cells: WeightedCells, costs: CostDistribution, codes: NDArray[np.intp] | None = None, lags: int | str | None = None
+) -> Moments:
+    """Moments of what rows cost more than their own scores promise, on the scale of the integral.
+
+    Scores that are right leave an error at least as large as chance does, whatever these rows show.
+    """
+    negative, positive = losses_by_score(cells.score, costs, "score")
+    with np.errstate(invalid="ignore"):
+        gap, chance = positive - negative, np.sqrt(cells.score * (1.0 - cells.score))
+        values = np.where(cells.y, (1.0 - cells.score) * gap, -cells.score * gap)
+        values = np.where(cells.score == cells.y, 0.0, values)  # what was certain, and happened
+        spread = np.where(chance > 0.0, chance * gap, 0.0)
+    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), worst), codes, lags)
+    least = float(np.dot(cells.square, spread**2)) / cells.total**2
+    return replace(found, variance=max(found.variance, least)) if math.isfinite(found.variance) else found
+
+
 def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
     """Influence on 1 - loss / loss of the reference, by the delta method."""
     own = loss_influence(cells, costs, rule)

@@ -76,8 +76,9 @@ def same_values(means: Floats, covariance: Floats) -> NDArray[np.intp]:
 def normal_draws(covariance: Floats, rng: np.random.Generator) -> Floats:
     """Draws of the errors, one a column."""
     values, vectors = np.linalg.eigh(covariance)
-    # the symmetric root is the one that rounding in the covariance does not turn into another
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    # the symmetric root is the one that rounding in the covariance does not turn into another; nor do eigenvalues count
+    # that are rounding, whose roots are not small: the two references leave one
+    root = (vectors * np.sqrt(np.where(values > ROUNDING * values.max(), values, 0.0))) @ vectors.T
     return np.asarray(root @ rng.standard_normal((len(values), draws_of(len(values)))))
 
 

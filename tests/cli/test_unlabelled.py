@@ -1,0 +1,55 @@
+"""`stakes evaluate --unlabelled`: what the scores of rows without outcomes promise to cost."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes import promised_regret
+
+RANGE = ["--models", "sharp,blurred", "--costs", "0.05:0.3"]
+
+
+def test_promises_are_those_of_the_library(columns, data, cli):
+    outcome = cli("evaluate", data, "--unlabelled", *RANGE, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    for record in json.loads(outcome.out):
+        scores = np.array(columns[record["model"]], dtype=float)
+        assert record["promised"] == pytest.approx(promised_regret(scores, costs=(0.05, 0.3)), rel=1e-12)
+        assert record["n_rows"] == len(scores)
+
+
+def test_they_are_printed_per_1000_and_by_group(columns, data, cli, tmp_path):
+    file = tmp_path / "grouped.csv"
+    lines = data.read_text().splitlines()
+    ends = ["site", *["ab"[k % 2] for k in range(len(lines) - 1)]]
+    file.write_text("\n".join(f"{line},{end}" for line, end in zip(lines, ends, strict=True)) + "\n")
+    text = cli("evaluate", file, "--unlabelled", *RANGE, "--groups", "site", "--weight", "weight").out
+    scores, weight = (np.array(columns[name], dtype=float) for name in ("sharp", "weight"))
+    whole = promised_regret(scores, costs=(0.05, 0.3), sample_weight=weight, per=1000.0)
+    part = promised_regret(scores[1::2], costs=(0.05, 0.3), sample_weight=weight[1::2], per=1000.0)
+    rows = {" ".join(line.split()[:-2]): line.split()[-1] for line in text.splitlines() if "sharp" in line}
+    assert rows == {
+        "sharp": f"{whole:.1f}",
+        "sharp in site a": rows["sharp in site a"],
+        "sharp in site b": f"{part:.1f}",
+    }
+    assert "without outcomes; 2 models" in text
+    assert "as its own scores say" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--costs", "0.1:0.3"], "--unlabelled needs --models"),
+        ([*RANGE, "--label", "cancer"], "takes no --label"),
+        ([*RANGE, "--n-tried", "3"], "--n-tried has no meaning with --unlabelled"),
+        ([*RANGE, "--report", "r.html"], "--report needs outcomes"),
+        ([*RANGE, "--calibration"], "--calibration needs outcomes"),
+        ([*RANGE, "--deferral", "0.1"], "takes none of their options"),
+    ],
+)
+def test_what_needs_outcomes_is_refused(options, message, data, cli):
+    outcome = cli("evaluate", data, "--unlabelled", *options)
+    assert outcome.code == 2
+    assert message in outcome.err
