@@ -11,7 +11,16 @@ from stakes.evaluation._calibration import miscalibration_of, promise_of
 from stakes.evaluation._standings import why_unsaid
 from stakes.evaluation._words import Unit, Words, capital, meaning
 from stakes.outputs.files import delivered
-from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, listed, markdown_cell, markdown_table, plain
+from stakes.outputs.result_table import (
+    MOST_ROWS,
+    ResultTable,
+    TableColumn,
+    Tabular,
+    listed,
+    markdown_cell,
+    markdown_table,
+    plain,
+)
 from stakes.outputs.result_table import table as html_table
 from stakes.outputs.text import MISSING, REFERENCES, fixed, join, number, percent, say, visible, with_short_names
 
@@ -146,11 +155,15 @@ class Answer(Tabular):
 
     def _repr_html_(self) -> str:
         header, *rows = self._shortened()
-        lead = f"<p>{self._html(self.read)}<br>{self._html(self.meaning)}</p>"
-        lead += f"<p><b>{self._html(self.advice)}</b><br>{self._html(self.cost)}</p>"
+        lead = f"<p>{self._html(self.read)}</p><p>{self._html(self.meaning)}</p>"
+        lead += f"<p><b>{self._html(self.advice)}</b></p><p>{self._html(self.cost)}</p>"
+        models, caption = len(rows) - len(REFERENCES), f"simultaneous {percent(self.confidence_level)} intervals"
+        if len(rows) > MOST_ROWS:
+            rows = [*rows[: MOST_ROWS - len(REFERENCES)], *rows[-len(REFERENCES) :]]
+            caption = f"{models:,} models, the best {MOST_ROWS - len(REFERENCES)} shown; {caption}"
         said = [*map(self._html, [self.unit, *self.beneath])]
         said += [f"<b>{each.severity} {each.code}</b>: {self._html(each.sentence)}" for each in self.findings]
-        return f"{lead}{html_table(header, rows)}{listed(said)}<p>{self._html(self.more)}</p>"
+        return f"{lead}{html_table(header, rows, caption)}{listed(said)}<p>{self._html(self.more)}</p>"
 
     def _html(self, sentence: str) -> str:
         return plain(with_short_names(sentence, [row["model"] for row in self.table.rows]), _LONGEST_SENTENCE)
