@@ -275,7 +275,8 @@ SENTENCES = {
     "beforehand": "{name}, named beforehand",
     "limits": "limits of {level} for all of these at once, valid after selection",
     "carried": "Note: {note}.",
-    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval is widened for it.",
+    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
+    "seen.",
     # cost of obtaining a score for each case, in missed positives
     "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
     "their differences and net benefit count it; decomposition, skill and AUC do not.",
