@@ -92,7 +92,8 @@ def test_amounts_by_row_are_money(cli, orders):
     record = next(r for r in found["money"] if r["metric"] == "cost")
     assert record["value"] == pytest.approx(cost, rel=1e-12)
     shown = " ".join(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
-    assert "With amounts as stated, risk costs" in shown
+    assert "with amounts as stated" in shown
+    assert "per 1,000 EUR at stake" in shown
     assert "cost: per 1,000 rows in EUR" in shown
     assert "EUR at stake" in " ".join(cli("check", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
     page = cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--report", "page.html")

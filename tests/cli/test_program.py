@@ -114,7 +114,7 @@ def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
     # --metric is repeated, and three options state a range of thresholds in other words than costs.
-    assert library - options == {"frame", "metrics", "resolution", "outcome"}
+    assert library - options == {"frame", "metrics", "resolution", "outcome", "action"}
     told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
     amounts = {"false_positive", "false_negative"}
     assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
@@ -132,6 +132,7 @@ def test_options_are_called_as_in_the_library():
         "any_size",
     }
     files |= {"classes", "cost_matrix"}  # those of evaluate_actions
+    files |= {"action_name", "event_name", "details", "unlabelled"}  # --event is a column; promised_regret
     files |= {"deferral", "capacity", "more_rows", "decisions", "discount", "row_cost"}  # with_deferral and so on
     assert options - library - files == {"metric", "odds", "false_alarms_per_miss", "weighting"}
 

@@ -44,7 +44,7 @@ _STACKED, _NARROW = "{value}\n{low} to {high}", "{value}\n{low} to\n{high}"
 _MODEL = ("rank", "model")
 _DETAILS = ("cost", "auc", "skill", "miscalibration", "discrimination", "share_acted_on")
 _MONEY = ("cost", "gain", "savings")
-_MOST_FINDINGS, _LONGEST_FILE = 3, 60
+_MOST_FINDINGS = 3
 STYLE = CellStyle(
     fixed,
     {
@@ -78,12 +78,12 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
 
 def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = "", details: bool = False) -> None:
     """Print the answer, what was asked for besides, and on request what it rests on."""
-    found, short, source = evaluation.answer, evaluation.models, evaluation.source
+    found, short = evaluation.answer, evaluation.models
 
     def write(text: str, style: str = "") -> None:
         console.print(Text(visible(with_short_names(text, short, name)), style=style))
 
-    write(found.read.replace(source, name(source, _LONGEST_FILE)) if source else found.read)
+    write(found.read)
     write(found.meaning)
     console.print()
     write(found.advice, "bold")

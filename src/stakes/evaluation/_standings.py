@@ -27,7 +27,7 @@ from stakes.inference import (
     shown_band,
     shown_less,
 )
-from stakes.outputs.text import REFERENCES, join, number, percent, say
+from stakes.outputs.text import REFERENCES, join, number, percent, say, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -112,6 +112,7 @@ def why_unsaid(moments: Decisions, options: Options) -> str:
 # Whether the decision that costs least on average does so at every threshold, and where it does not.
 
 _POINTS = 61
+_LONGEST_FILE = 60
 _BIN = np.int8  # counts up to as many
 _ROWS = 1 << 18  # of a table that are looked at at once
 MOST_RIVALS = 3
@@ -475,10 +476,10 @@ class Standings:
             events = f"{share} of the stake on {words.events}"
         elif self.score_tables[0].fixed_prevalence:
             events = f"{ups:,} {words.events}, reweighted to {share}"
-        label, weight = (self.provenance.get(key, "") for key in ("label", "weight"))
-        count = len(self.models)
+        label, weight = (shorten(self.provenance.get(key, "")) for key in ("label", "weight"))
+        count, source = len(self.models), shorten(self.source or "", _LONGEST_FILE)
         return (
-            f"{f'{self.source}: ' if self.source else ''}{self.data_line or f'{self.n_rows:,} rows'}, {events}"
+            f"{f'{source}: ' if source else ''}{self.data_line or f'{self.n_rows:,} rows'}, {events}"
             f"{f' in {label!r}' if label else ''}{f', weighted by {weight!r}' if weight else ''}; "
             f"{count:,} model{'s' * (count != 1)}"
         )
