@@ -288,3 +288,12 @@ def test_folders_name_columns_beside_other_types(engine, cli, days):
         for answer in answers
     ]
     assert near(*groups)
+
+
+@pytest.mark.usefixtures("days")
+def test_an_engine_takes_the_names_of_action_and_event(cli):
+    named = [*ASKED, "--action-name", "refuse", "--event-name", "bad loan"]
+    found = cli("evaluate", "all.parquet", *named, "--engine", "polars")
+    assert found.code == 0, found.err
+    assert "refusing everyone" in found.out.replace("\n", " ")
+    assert "bad loan" in found.out

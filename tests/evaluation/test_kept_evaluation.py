@@ -218,7 +218,7 @@ def test_what_needs_the_rows_is_not_kept():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "stakes-evaluation-3"}, "must be a kept evaluation of format"),
+        ({"format": "stakes-evaluation-4"}, "must be a kept evaluation of format"),
         ({"tables": []}, "tables must be score tables by name"),
         ({"n_dropped": -1}, "n_dropped must be a whole number"),
         ({"confidence_level": 2}, "what was asked for must be whole .confidence_level must"),
@@ -311,7 +311,7 @@ def test_the_positive_class_of_frames_tables_and_pairs_is_kept():
         ('"n_rows": 500', '"n_rows": NaN', "NaN is no number of JSON"),
         ('"low": 0.1', '"low": true', r"costs\.low must be a number, a text or made of them, neither true nor false"),
         ('"kind": "uniform"', '"kind": "weighted"', "do not describe a cost distribution of kind"),
-        ("stakes-evaluation-2", "stakes-evaluation-1", "it is of an earlier version and must be made anew"),
+        ("stakes-evaluation-3", "stakes-evaluation-2", "it is of an earlier version and must be made anew"),
     ],
 )
 def test_what_no_evaluation_wrote_is_refused(old, new, message):
@@ -319,3 +319,10 @@ def test_what_no_evaluation_wrote_is_refused(old, new, message):
     assert old in text
     with pytest.raises(ValueError, match=message):
         KeptEvaluation.from_json(text.replace(old, new, 1))
+
+
+def test_names_of_action_and_event_are_kept():
+    named = evaluate([0, 1] * 20, {"a": [0.1, 0.8] * 20}, costs=0.3, action="refuse", event="bad loan")
+    again = KeptEvaluation.from_json(KeptEvaluation.of(named).to_json()).evaluate()
+    assert again.answer.sentences == named.answer.sentences
+    assert "refusing" in " ".join(again.answer.sentences)

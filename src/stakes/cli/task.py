@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -122,12 +123,6 @@ _OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
 
-_ASKED = (
-    *("costs", "rule", "scale", "prevalence", "confidence_level", "unit_cost", "per", "metrics", "harm"),
-    *("groups", "clusters", "incumbent", "n_tried"),
-)
-
-
 @dataclass(frozen=True)
 class Task:
     """What was asked for, checked before any data are read."""
@@ -227,7 +222,8 @@ class Task:
         source, options = self.source, self.options
         if options.lags is not None:
             raise DataError("rows of several files have no order that lags could follow", file=source.file)
-        what: dict[str, Any] = {key: getattr(options, key) for key in _ASKED}
+        asked = {field.name for field in fields(options)} & signature(evaluate_frame).parameters.keys()
+        what: dict[str, Any] = {key: getattr(options, key) for key in asked}
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
         with working(f"{doing} {name(source.file)}"):
             try:

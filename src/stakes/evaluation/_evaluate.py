@@ -793,8 +793,11 @@ def evaluate_lazy(
 
 # What an evaluation rests on, kept and added up: two days make one evaluation, without their rows.
 
-_WHAT, _FORM = "kept evaluation", "stakes-evaluation-2"
-_ASKED = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried")
+_WHAT, _FORM = "kept evaluation", "stakes-evaluation-3"
+_ASKED = (
+    *("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried"),
+    *("action", "event"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -956,7 +959,7 @@ class KeptEvaluation:
         >>> from stakes import evaluate
         >>> from stakes.evaluation import KeptEvaluation
         >>> KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).to_json()[:34]
-        '{"format": "stakes-evaluation-2", '
+        '{"format": "stakes-evaluation-3", '
         """
         content = {
             "format": _FORM,
@@ -990,7 +993,7 @@ class KeptEvaluation:
         >>> from stakes.evaluation import KeptEvaluation
         >>> KeptEvaluation.from_json("{}")
         Traceback (most recent call last):
-        ValueError: text must be a kept evaluation of format 'stakes-evaluation-2', got format None.
+        ValueError: text must be a kept evaluation of format 'stakes-evaluation-3', got format None.
         """
         entries = JsonReader.read(text, _WHAT, _FORM)
         n_dropped, names = entries.count("n_dropped"), entries.at("tables")
