@@ -97,6 +97,6 @@ def test_errors_stand_directly_under_the_headline_of_the_report():
     assert "worse-than-prevalence" in found.findings.codes
     page = found.to_html()
     places = [
-        page.index(words) for words in ('class="lead"', "Before acting on this", "worse-than-prevalence", 'id="ranking')
+        page.index(words) for words in ('class="advice"', 'class="grave"', 'class="screen"', "<code>worse-than-pre")
     ]
     assert places == sorted(places)

@@ -7,6 +7,7 @@ import numpy as np
 from stakes.actions import evaluate_actions
 from stakes.report import render_actions
 from tests.report.conftest import HOSTILE
+from tests.report.pages import Page
 
 
 def test_names_of_models_classes_and_actions_are_text():
@@ -23,3 +24,14 @@ def test_names_of_models_classes_and_actions_are_text():
     assert "\u202e" not in page
     assert "x" * 500 not in re.sub(r'title="[^"]*"', "", page)  # the whole name is shown on demand only
     assert "script-src" not in page
+
+
+def test_no_probability_of_being_best_is_told():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 200)
+    y = [rng.choice(3, p=row) for row in prob]
+    page = Page(render_actions(evaluate_actions(y, {"a": prob, "b": prob[:, ::-1]}, matrices=1 - np.eye(3))))
+    assert "robability of being best" not in page.one("main").text
+    assert [head.text for head in page.all("th", scope="col")][:5] == [
+        *("#", "Model", "Mean cost of a decision", "Less that of the best", "Skill")
+    ]

@@ -36,17 +36,19 @@ def test_page_says_what_decisions_cost_in_money(ranged):
     table = next(each for each in page.all("table") if "Cost and gain of each model, EUR per 1,000 rows" in each.text)
     assert f"{cost:,.0f}" in table.text
     assert page.source.count("<caption>Mean over the cost ratios as reported, EUR per 1,000 rows: ") == 3
-    assert "per EUR at stake" in page.one("p", class_="lead").text
+    assert "per 1,000 EUR at stake" in page.one("p", class_="cost").text
     assert "north" in page.source
     for nonsense in ("AUC", "Reliability", "Brier", "recalibrat", "thresholds, "):
         assert nonsense not in re.sub(r'<section id="method".*', "", page.source, flags=re.DOTALL), nonsense
 
 
-def test_drawing_says_the_gain_as_stated(ranged):
-    found, *_ = ranged
+def test_drawing_says_the_cost_as_stated(ranged):
+    found, y, amount, scores = ranged
     figure = Page(render_report(found)).one("svg", role="img")
     told = re.search(r"As stated: .*\ba ([\d.,]+\d)", figure.attributes["aria-label"])[1].replace(",", "")
-    assert float(told) == pytest.approx(found.money["a"].gain.value, rel=5e-3)
+    wrong = (scores["a"] * amount >= (1 - scores["a"]) * 7.0) != y
+    stakes = np.where(y, amount, 7.0)
+    assert float(told) == pytest.approx(1000 * stakes[wrong].sum() / stakes.sum(), rel=5e-3)
 
 
 def test_drawing_says_that_it_leaves_models_out():

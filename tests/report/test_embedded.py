@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from stakes import ScoreTable, costs, evaluate, expected_regret, regret_curve
 from stakes.inference import confidence_band
@@ -92,7 +91,7 @@ def test_table_that_fits_is_exact():
 def standard_errors(spread, weights):
     rows, columns = np.triu_indices(len(spread.cuts) - 1)
     form = np.where(rows == columns, 1.0, 2.0) * weights[rows] * weights[columns]
-    return dict(zip(spread.pairs, np.sqrt(np.maximum(spread.covariances @ form, 0.0)), strict=True))
+    return np.sqrt(np.maximum(spread.covariances @ form, 0.0))
 
 
 DEPENDENCE = {
@@ -121,12 +120,11 @@ def test_standard_errors_over_whole_stretches_are_the_librarys(kind, dependence,
     spread = spread_of(evaluation, range(3))
     inside = (spread.cuts[:-1] >= 0.1 - 1e-12) & (spread.cuts[1:] <= 0.3 + 1e-12)
     found = standard_errors(spread, inside.astype(float))
-    assert len(found) == 15
-    for (i, j), error in found.items():
-        moments = evaluation.moments.of(i) if j == 5 else evaluation.moments.difference(i, j)
+    assert len(found) == 5
+    for i, error in enumerate(found):
         # with a stated prevalence each class has its own degrees of freedom, here one factor for both
         apart = 2e-3 if (kind, dependence) == ("prevalence", "independent") else 1e-9
-        assert error == pytest.approx(moments.standard_error, rel=apart, abs=1e-12)
+        assert error == pytest.approx(evaluation.moments.of(i).standard_error, rel=apart, abs=1e-12)
 
 
 def test_covariances_are_those_of_the_rows():
@@ -140,10 +138,9 @@ def test_covariances_are_those_of_the_rows():
         negative, positive = 0.5 * (t**2 - low**2), 0.5 * ((1 - t) ** 2 - (1 - high) ** 2)
         return np.where(y[:, None], positive, negative)
 
-    gap = losses(scores["a"]) - losses(scores["b"])
-    matrix = np.cov(gap, rowvar=False) / len(y)
-    place = spread.pairs.index((0, 1))
-    assert spread.covariances[place] == pytest.approx(matrix[np.triu_indices(len(low))], abs=1e-15)
+    for place, score in enumerate((scores["a"], scores["b"], np.ones(len(y)), np.zeros(len(y)))):
+        matrix = np.cov(losses(score), rowvar=False) / len(y)
+        assert spread.covariances[place] == pytest.approx(matrix[np.triu_indices(len(low))], abs=1e-15)
 
 
 def test_one_table_has_the_errors_of_its_rows():
@@ -165,23 +162,18 @@ def test_page_of_many_models_holds_few_numbers():
     y, scores = simulated([f"m{k}" for k in range(25)], n=3000)
     evaluation = evaluate(y, scores, costs=(0.1, 0.3))
     content = payload(evaluation, models_of(evaluation))
-    assert len(content["spread"]["pairs"]) == 22 + 22 * 21 // 2
+    assert len(numbers(content["spread"]["quantiles"])) == 22
     assert sum(len(model["scores"]["scores"]["f8"]) for model in content["models"]) < 600_000
 
 
 @pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(400) % 10}], ids=["independent", "clusters"])
-def test_every_pair_has_the_degrees_of_freedom_of_the_library(dependence):
+def test_every_interval_has_the_degrees_of_freedom_of_the_library(dependence):
     y, scores = simulated(["a", "b"], n=400)
-    found = payload(evaluation := evaluate(y, scores, costs=(0.1, 0.3), **dependence), models_of(evaluation))
-    degrees = np.frombuffer(base64.b64decode(found["spread"]["degrees"]["f8"]))
-    places = {"a": 0, "b": 1, "treat all": 2, "treat none": 3}
-    order = [places[model.name] for model in models_of(evaluation)] + [2, 3, 4]
-    assert len(degrees) == len(found["spread"]["pairs"])
-    for (i, j), free in zip(found["spread"]["pairs"], degrees, strict=True):
-        first, second = order[i], order[j]
-        moments = evaluation.moments
-        expected = moments.of(first) if second == 4 else moments.difference(first, second)
-        assert free == expected.degrees
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), **dependence)
+    found = numbers(payload(evaluation, models_of(evaluation))["spread"]["quantiles"])
+    for name, quantile in zip([*evaluation.ranking, "treat all", "treat none"], found, strict=True):
+        free = evaluation.moments.of(evaluation.place(name)).degrees
+        assert quantile == pytest.approx(stats.t.ppf(0.975, free), rel=1e-9)
         assert free < 400
 
 

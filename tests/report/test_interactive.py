@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stakes import compare, costs, decompose, evaluate, expected_regret
+from stakes import costs, decompose, evaluate, expected_regret
 from stakes.curves import interventions_avoided_curve, threshold_table
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
@@ -13,7 +13,7 @@ from tests.report.reader import (
     SETTLED,
     Report,
     assert_clean,
-    assert_ranking_is_the_librarys,
+    assert_table_is_the_librarys,
     choose,
     opened,
     published,
@@ -29,14 +29,15 @@ def large(folder):
     return Report(evaluation, folder / "large.html")
 
 
-def test_own_range_shows_the_librarys_numbers_and_intervals(chromium, small):
+def test_own_range_shows_the_numbers_of_the_answer(chromium, small):
     rows = shown(opened(chromium, small))
     evaluation = small.evaluation
     assert list(rows) == [*evaluation.ranking, "treat all", "treat none"]
-    for name, (values, _) in rows.items():
-        assert values[0] == evaluation[name].score
-        if name != evaluation.ranking[0]:
-            assert values[3] == evaluation.compare(name, evaluation.ranking[0]).difference
+    for record in evaluation.answer.table.rows:
+        values, _ = rows[record["model"]]
+        assert values[0] == record["cost"]
+        if record["rank"] != 1:
+            assert values[1] == record["more"]
 
 
 def test_intervals_beside_the_own_range_are_the_librarys(chromium, small):
@@ -44,13 +45,9 @@ def test_intervals_beside_the_own_range_are_the_librarys(chromium, small):
     opened(chromium, small)
     evaluation = small.evaluation
     type_range(chromium, evaluation.costs.low, evaluation.costs.high * (1.0 + 1e-12))
-    rows = shown(chromium)
-    best = evaluation.ranking[0]
-    for name in evaluation.ranking:
-        own, gap = ([float(end) for end in text.split()] for text in (rows[name][1][0], rows[name][1][3]))
-        assert own == pytest.approx(evaluation[name].interval, abs=1e-9)
-        if name != best:
-            assert gap == pytest.approx(evaluation.compare(name, best).interval, abs=1e-9)
+    for name, (_, intervals) in shown(chromium).items():
+        ends = [float(end) / 1000.0 for end in intervals[0].split()]
+        assert ends == pytest.approx(evaluation[name].interval, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -66,15 +63,15 @@ def test_typed_range_gives_the_librarys_numbers_for_every_weighting(chromium, sm
     choose(chromium, "weighting", weighting)
     type_range(chromium, *bounds)
     assert state(chromium) == list(bounds)
-    assert_ranking_is_the_librarys(chromium, small, make(*bounds))
+    assert_table_is_the_librarys(chromium, small, make(*bounds))
     assert_clean(chromium, small)
 
 
 def test_one_threshold_alone_is_a_range(chromium, small):
     opened(chromium, small)
     type_range(chromium, 0.2, 0.2)
-    assert_ranking_is_the_librarys(chromium, small, costs.Fixed(0.2))
-    assert "At a threshold of 20%" in chromium.run("document.querySelector('#stake').textContent")
+    assert_table_is_the_librarys(chromium, small, costs.Fixed(0.2))
+    assert "Treating from a risk of 20%: one missed" in chromium.run("document.querySelector('#stake').textContent")
 
 
 @pytest.mark.parametrize("where", ["track", "figure"])
@@ -92,7 +89,7 @@ def test_handles_are_dragged_by_mouse(chromium, small, where):
     low, high = state(chromium)
     assert low == 0.1
     assert high > 0.32
-    assert_ranking_is_the_librarys(chromium, small, costs.Uniform(low, high))
+    assert_table_is_the_librarys(chromium, small, costs.Uniform(low, high))
     assert_clean(chromium, small)
 
 
@@ -103,7 +100,7 @@ def test_handles_are_moved_by_keyboard_and_stay_in_order(chromium, small):
     chromium.wait_for(SETTLED)
     low, high = state(chromium)
     assert (low < 0.1, high) == (True, 0.3)
-    assert_ranking_is_the_librarys(chromium, small, costs.Uniform(low, high))
+    assert_table_is_the_librarys(chromium, small, costs.Uniform(low, high))
     chromium.press("End")
     assert state(chromium) == [0.3, 0.3]
     chromium.press("ArrowRight")
@@ -168,8 +165,8 @@ def test_page_opens_with_the_range_of_its_address(chromium, small):
     chromium.call("Page.navigate", url="about:blank")
     chromium.call("Page.navigate", url=small.path.as_uri() + "#thresholds=0.05:0.6&at=0.3")
     chromium.wait_for("document.documentElement?.dataset.drawn === 'true'")
-    assert_ranking_is_the_librarys(chromium, small, costs.Uniform(0.05, 0.6))
-    assert "from 5% to 60%" in chromium.run("document.querySelector('.lead').textContent")
+    assert_table_is_the_librarys(chromium, small, costs.Uniform(0.05, 0.6))
+    assert "a risk of 5% to 60%:" in chromium.run("document.querySelector('.range').textContent")
     assert "at a threshold of 30%" in chromium.run("document.querySelector('#threshold-table').textContent")
     assert len(shown(chromium, "#decomposition")) == len(small.evaluation.models)
 
@@ -197,13 +194,13 @@ def test_links_between_sections_keep_the_range(chromium, small):
 
 def test_reset_returns_to_the_words_of_the_library(chromium, small):
     opened(chromium, small)
-    before = chromium.run("document.querySelector('#stake').innerHTML")
+    before = chromium.run("document.querySelector('#stake').innerText")
     type_range(chromium, 0.02, 0.5)
-    assert chromium.run("document.querySelector('#stake').innerHTML") != before
+    assert chromium.run("document.querySelector('#stake').innerText") != before
     chromium.run("document.getElementById('reset').click()")
     chromium.wait_for(SETTLED)
-    assert chromium.run("document.querySelector('#stake').innerHTML") == before
-    assert shown(chromium)["plain"][0][0] == small.evaluation["plain"].score
+    assert chromium.run("document.querySelector('#stake').innerText") == before
+    assert shown(chromium)["plain"][0][0] == 1000.0 * small.evaluation["plain"].score
 
 
 def test_intervals_are_the_librarys_up_to_degrees_of_freedom_where_the_range_ends_at_cut_points(chromium, large):
@@ -211,20 +208,16 @@ def test_intervals_are_the_librarys_up_to_degrees_of_freedom_where_the_range_end
     cuts = numbers(large.page.payload["spread"]["cuts"])
     low, high = float(cuts[3]), float(cuts[-4])
     type_range(chromium, low, high)
-    rows = shown(chromium)
-    evaluation = large.evaluation
-    y, scores = evaluation.rows.y, dict(zip(evaluation.models, evaluation.rows.scores, strict=True))
-    best = next(iter(rows))
-    for name in evaluation.models[:3]:
-        if name == best:
-            continue
-        found = compare(y, scores[name], scores[best], costs=costs.Uniform(low, high))
-        ends = [float(end) for end in rows[name][1][3].split()]
+    rows, evaluation = shown(chromium), large.evaluation
+    scores = dict(zip(evaluation.models, evaluation.rows.scores, strict=True))
+    again = evaluate(evaluation.rows.y, scores, costs=(low, high))
+    for result in again.results:
+        ends = [float(end) / 1000.0 for end in rows[result.name][1][0].split()]
         # the page has the degrees of freedom of the evaluation's own range
-        reported = evaluation.compare(name, best)
-        half = (reported.interval[1] - reported.difference) / reported.standard_error * found.standard_error
+        reported = evaluation[result.name]
+        half = (reported.interval[1] - reported.score) / reported.standard_error * result.standard_error
         assert ends[1] - ends[0] == pytest.approx(2.0 * half, rel=1e-6)
-        assert sum(ends) / 2.0 == pytest.approx(found.difference, abs=1e-8)  # the tables of the page are thinned
+        assert sum(ends) / 2.0 == pytest.approx(result.score, abs=1e-6)  # the tables of the page are thinned
 
 
 def test_intervals_between_cut_points_are_close(chromium, large):
@@ -236,7 +229,7 @@ def test_intervals_between_cut_points_are_close(chromium, large):
         evaluation.rows.y, dict(zip(evaluation.models, evaluation.rows.scores, strict=True)), costs=(0.033, 0.27)
     )
     for name in evaluation.models:
-        low, high = (float(end) for end in rows[name][1][0].split())
+        low, high = (float(end) / 1000.0 for end in rows[name][1][0].split())
         exact = again[name].interval
         assert high - low == pytest.approx(exact[1] - exact[0], rel=0.05)
 
@@ -251,9 +244,10 @@ def test_costs_are_within_the_stated_bound_of_those_of_all_rows(chromium, large)
         rows = shown(chromium)
         for name, table in tables.items():
             exact = expected_regret(table, costs=costs.Uniform(low, high), scale="integral")
-            assert abs(rows[name][0][1] - exact) <= bounds[name]
-    assert_ranking_is_the_librarys(chromium, large, costs.Uniform(0.0, 1.0))
-    assert "costs are within" in chromium.run("document.querySelector('#regret figcaption').textContent")
+            assert abs(rows[name][0][0] * (high - low) / 1000.0 - exact) <= bounds[name]
+    assert_table_is_the_librarys(chromium, large, costs.Uniform(0.0, 1.0))
+    words = chromium.run("document.querySelector('#figure-regret figcaption').textContent")
+    assert "costs per 1,000 decisions are within" in words
     assert_clean(chromium, large)
 
 
@@ -265,8 +259,9 @@ def test_decomposition_and_cases_in_range_follow(chromium, small):
     measure = costs.Uniform(0.05, 0.4)
     for name, table in zip(small.evaluation.models, small.evaluation.score_tables, strict=True):
         parts = decompose(table, costs=measure)
-        expected = [parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty, parts.skill]
-        assert rows[name][0] == pytest.approx(expected, abs=1e-9)
+        terms = [parts.score, parts.miscalibration, parts.discrimination, parts.uncertainty]
+        expected = [*(1000.0 * term for term in terms), parts.skill]
+        assert rows[name][0] == pytest.approx(expected, abs=1e-6)
         again = evaluate(table, costs=measure).results[0].in_range
         assert inside[name][0] == pytest.approx(again, abs=1e-12)
 
@@ -284,12 +279,13 @@ def test_table_at_one_threshold_is_the_librarys(chromium, small, tied):
     for name, table in zip(small.evaluation.models, small.evaluation.score_tables, strict=True):
         found = threshold_table(table, thresholds=[at], per=1000)
         expected = [
+            1000 * found.regret,
             *(found.tp + found.fp, found.tp, found.fp, found.fn),
             *(found.sensitivity, found.specificity, found.ppv, found.npv),
-            *(1000 * found.net_benefit, interventions_avoided_curve(table, per=1000).at([at]), found.regret),
+            *(1000 * found.net_benefit, interventions_avoided_curve(table, per=1000).at([at])),
         ]
         assert rows[name][0] == pytest.approx([float(value[0]) for value in expected], abs=1e-9)
-    assert rows["treat all"][0][-2] == 0.0
+    assert rows["treat all"][0][-1] == 0.0
 
 
 @pytest.mark.parametrize("rule", ["optimal", 0.25])
@@ -301,11 +297,9 @@ def test_other_rules_follow_too(chromium, folder, rule):
     rows = shown(chromium)
     for name, table in zip(evaluation.models, evaluation.score_tables, strict=True):
         assert rows[name][0][0] == pytest.approx(
-            expected_regret(table, costs=costs.Uniform(0.05, 0.6), rule=rule), abs=1e-9
+            1000 * expected_regret(table, costs=costs.Uniform(0.05, 0.6), rule=rule), abs=1e-6
         )
-    assert ("no interval" in chromium.run("document.querySelector('#ranking tbody').textContent")) == (
-        rule == "optimal"
-    )
+    assert ("no interval" in chromium.run("document.querySelector('#answer tbody').textContent")) == (rule == "optimal")
     assert_clean(chromium, report)
 
 
@@ -319,13 +313,13 @@ def test_other_weightings_are_shown_as_reported_until_the_range_moves(chromium, 
     report = Report(evaluation, folder / f"{type(measure).__name__}.html")
     opened(chromium, report)
     assert chromium.run("document.getElementById('weighting').value") == "given"
-    assert shown(chromium)["a"][0][0] == evaluation["a"].score
+    assert shown(chromium)["a"][0][0] == 1000.0 * evaluation["a"].score
     type_range(chromium, 0.03, measure.high)
     assert chromium.run("document.getElementById('weighting').value") == "uniform"
-    assert_ranking_is_the_librarys(chromium, report, costs.Uniform(0.03, measure.high))
+    assert_table_is_the_librarys(chromium, report, costs.Uniform(0.03, measure.high))
     choose(chromium, "weighting", "given")
     assert state(chromium) == [measure.low, measure.high]
-    assert shown(chromium)["a"][0][0] == evaluation["a"].score
+    assert shown(chromium)["a"][0][0] == 1000.0 * evaluation["a"].score
     assert_clean(chromium, report)
 
 
@@ -390,7 +384,7 @@ def test_what_is_in_sight_follows_while_the_handle_is_held(chromium, small):
     chromium.run("new Promise(requestAnimationFrame)")
     _, high = state(chromium)
     assert high > 0.31
-    assert f"from 10% to {100 * high:.3g}%" in chromium.run("document.querySelector('.lead').textContent")
+    assert f"a risk of 10% to {100 * high:.3g}%" in chromium.run("document.querySelector('.range').textContent")
     chromium._mouse("mouseReleased", [x + 60, y])
     chromium.wait_for(SETTLED)
     assert_clean(chromium, small)
@@ -408,7 +402,7 @@ def test_reports_of_published_data_follow_the_reader(chromium, load_data, folder
     opened(chromium, report)
     for low, high in ((0.01, 0.05), (0.2, 0.7)):
         type_range(chromium, low, high)
-        assert_ranking_is_the_librarys(chromium, report, costs.Uniform(low, high))
+        assert_table_is_the_librarys(chromium, report, costs.Uniform(low, high))
     lines = chromium.run("document.querySelectorAll('#plot-regret .curve').length")
     assert lines == len(report.evaluation.models) + 2
     # the width of a sheet of A4 less its margins

@@ -11,18 +11,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate
-from stakes.inference import decomposition_interval
-from stakes.outputs.text import number
+from stakes import TimeToEvent, costs, evaluate
+from stakes.curves import smooth_calibration_curve
 from stakes.report import render_report
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page, numbers
 
 MOST_BYTES = 6_000_000
-SECTIONS = [
-    *("stake", "ranking-section", "regret", "decision", "threshold", "reliability", "calibration", "decomposition"),
-    *("roc", "findings", "data", "method"),
-]
+OPEN = ["decision", "threshold", "reliability", "findings"]
+CLOSED = ["calibration", "decomposition", "further", "roc", "data", "method"]
+SECTIONS = ["stake", *OPEN, *CLOSED]
 FIGURES = ["regret", "decision", "reliability", "decomposition", "roc"]
 
 
@@ -37,6 +35,8 @@ def test_page_has_one_heading_landmarks_and_a_language(page):
     assert page.one("nav").attributes["aria-label"] == "Sections"
     assert [e.attributes["id"] for e in page.all("section")] == SECTIONS
     assert len(page.all("h2")) == len(SECTIONS)
+    folds = [e for e in page.all("details") if e.inside[-1] == "section"]
+    assert ["open" in e.attributes for e in folds] == [True] * len(OPEN) + [False] * len(CLOSED)
 
 
 def test_every_table_has_a_caption_and_row_and_column_headings(page):
@@ -57,7 +57,7 @@ def test_curves_that_cross_have_a_section_with_the_band_of_their_difference(page
     y, scores = simulated(["plain"], n=3000)
     evaluation = evaluate(y, np.where(scores["plain"] < 0.3, 0.001, scores["plain"]), costs=(0.02, 0.8))
     crossing = render(evaluation)
-    assert [e.attributes["id"] for e in crossing.all("section")][3:6] == ["decision", "crossing", "threshold"]
+    assert [e.attributes["id"] for e in crossing.all("section")][1:4] == ["decision", "crossing", "threshold"]
     (pair,) = crossing.payload["crossing"]
     band = evaluation.crossing["treat all"]
     assert (pair["name"], pair["model"]) == ("treat all", None)
@@ -70,8 +70,9 @@ def test_words_of_a_figure_give_the_main_numbers(page, example):
     best = example.ranking[0]
     for kind, key in (("regret", "regret"), ("net_benefit", "decision")):
         curve = example.curves(kind)[best]
-        lines = {best: curve, **curve.references}
-        numbers = ", ".join(f"{name} {float(line.at(0.2)):.3g}" for name, line in lines.items())
+        every, none = curve.references.values()
+        lines = {best: curve, "treat everyone": every, "treat no one": none}
+        numbers = ", ".join(f"{name} {1000.0 * float(line.at(0.2)):.3g}" for name, line in lines.items())
         assert f"At a threshold of 20%: {numbers}." in page.one("div", id=f"plot-{key}").attributes["aria-label"]
 
 
@@ -107,30 +108,39 @@ def test_only_links_in_the_text_lead_elsewhere(page):
     assert not re.search(r"https?:|@import|url\((?!#)", own.replace(namespace, ""))
 
 
-def test_ranking_shows_the_numbers_of_the_evaluation(page, example):
-    rows = page.rows("ranking")
-    assert [row[1].strip() for row in rows] == [*example.ranking, "treat all", "treat none"]
-    for row in rows:
-        result = example[row[1].strip()]
-        score, low, high = re.match(r"([\d.]+?)(0\.\d+) to (0\.\d+)$", row[2]).groups()
-        assert [float(score), float(low), float(high)] == pytest.approx([result.score, *result.interval], abs=1e-3)
-        # regret is the integral by the width of the range, and the Brier loss twice the integral
-        assert [float(row[3]), float(row[4])] == pytest.approx([0.2 * result.score, 0.4 * result.score], abs=1e-3)
-        if result.name != example.ranking[0]:
-            difference = example.compare(result.name, example.ranking[0]).difference
-            assert float(re.match(r"\+(0\.\d{3})", row[5])[1]) == pytest.approx(difference, abs=1.1e-3)
+def plain(text):
+    """Return text as the library writes it."""
+    return " ".join(text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-").split())
 
 
-def test_conclusion_stands_in_the_page_with_its_names_marked(page, example):
-    text = page.one("section", id="stake").text
-    plain = text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
-    for sentence in example.conclusion:
-        assert sentence in plain
+def test_table_is_that_of_the_answer(page, example):
+    rows = [[plain(cell) for cell in row] for row in page.rows("answer")]
+    expected = []
+    for rank, label, cost, interval, more, best, auc in example.answer.cells()[1:]:
+        value, _, gap = more.partition(" (")
+        expected.append([rank, label, plain(cost) + plain(interval), plain(value) + plain(gap.strip(")")), best, auc])
+    expected[0][3] = "\N{EN DASH}"  # the first costs nothing more than itself
+    assert rows == expected
+
+
+def test_first_screen_says_what_the_answer_says_and_once(page, example):
+    text, answer = plain(page.one("section", id="stake").text), example.answer
+    for sentence in (answer.meaning, *answer.sentences, answer.unit):
+        assert text.count(sentence) == 1
+    for finding in answer.findings:
+        assert f"{finding.severity} {finding.sentence}" in text
+    assert plain(page.one("p", _class="facts").text) == answer.read
+
+
+def test_first_screen_has_one_unit_and_no_probability_of_being_best(page):
+    text = plain(page.one("section", id="stake").text)
+    assert "probability" not in text
+    assert set(re.findall(r"per ([\d,]* ?[a-z]+)", text)) == {"1,000 decisions"}
 
 
 def test_method_states_what_the_numbers_do_not_say(page):
     text = page.one("section", id="method").text
-    for words in ("in-sample", "optimistic", "independent", "chosen the best", "arXiv:2504.04528", "regret"):
+    for words in ("in-sample", "optimistic", "independent", "chosen on these rows", "arXiv:2504.04528", "regret"):
         assert words in text or words in page.one("main").text
     for identifier in ("arXiv:2504.04528", "doi:10.1073/pnas.2016191118", "doi:10.1177/0272989X06295361"):
         assert identifier in text
@@ -179,10 +189,10 @@ def test_hostile_group_in_findings_is_text():
     groups = np.array(["<script>alert(1)</script>{0}\u202e", "b"])[np.arange(len(y)) % 2]
     worse = np.where(groups == "b", scores["a"], np.random.default_rng(0).permutation(scores["a"]))
     evaluation = evaluate(y, {"a": np.clip(worse, 0.001, 0.999)}, costs=(0.1, 0.3), groups=groups)
-    assert "worse-group" in evaluation.findings.codes
+    assert "group-not-as-promised" in evaluation.findings.codes
     page = render(evaluation)
     assert len(page.all("script")) == 2
-    assert "<script>alert(1)</script>{0}\\u202e (skill" in page.one("section", id="findings").text
+    assert "decisions in <script>alert(1)</script>{0}\\u202e than" in page.one("section", id="findings").text
 
 
 def test_data_section_counts_rows_weights_and_source():
@@ -231,6 +241,23 @@ def test_groups_stand_with_hostile_labels_as_text():
     assert len(page.rows("Every model")) == 4
 
 
+def test_groups_are_compared_by_what_the_scores_promise_there():
+    y, scores = simulated(["a"], n=2000)
+    groups = np.where(np.arange(len(y)) % 2, "one", "two")
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), groups={"half": groups})
+    rows = {row[1]: row for row in render(evaluation).rows("Every model in every group of half")}
+    for name in ("one", "two"):
+        mine = groups == name
+        act = scores["a"][mine]
+        low, high = np.clip(act, 0.1, 0.3), 0.3
+        loss = {False: 1000 * (low**2 - 0.01) / 0.4, True: 1000 * ((1 - low) ** 2 - (1 - high) ** 2) / 0.4}
+        observed = np.where(y[mine], loss[True], loss[False])
+        promised = act * loss[True] + (1 - act) * loss[False]
+        shown = float(re.match(r"[-+]?\d+", rows[name][5].replace("\N{MINUS SIGN}", "-"))[0])
+        assert shown == pytest.approx(np.mean(observed - promised), abs=1.0)
+        assert float(re.match(r"\d+", rows[name][4])[0]) == pytest.approx(np.mean(observed), abs=1.0)
+
+
 def test_provenance_stands_with_the_data():
     y, scores = simulated(["a"])
     evaluation = evaluate(y, scores, costs=(0.1, 0.3))
@@ -252,7 +279,7 @@ def test_hostile_names_are_text(hostile_page):
     assert len(page.all("title")) == 1
     assert page.one("h1").text == "</title><script>alert(5)</script>"
     assert {e.attributes["href"][:8] for e in page.all("a")} <= {"https://", *(f"#{key}"[:8] for key in SECTIONS)}
-    names = [row[1].strip() for row in page.rows("ranking")]
+    names = [row[1].strip() for row in page.rows("answer")]
     assert "</script><img src=x onerror=alert(1)>" in names
     assert "\\u202egnp.exe\\u2066" in names
     assert len(set(names)) == len(HOSTILE) + 2
@@ -274,7 +301,7 @@ def test_hostile_names_cannot_end_the_data_of_the_page(hostile_page):
 def test_page_of_more_models_than_can_be_drawn_is_small_and_ranks_all(n):
     page = render(evaluate(*simulated([f"m{k}" for k in range(25)], n=n), costs=(0.05, 0.2)))
     assert len(page.source.encode()) < MOST_BYTES
-    assert len(page.rows("ranking")) == 27
+    assert len(page.rows("answer")) == 27
     assert "The figures show the 20 best of the 25 models." in page.one("main").text
     assert len(page.payload["models"]) == 25
     assert page.payload["drawn"] == 20
@@ -287,7 +314,7 @@ def test_infinite_costs_are_shown_and_not_drawn():
     evaluation = evaluate(y, scores, costs=costs.LogOddsUniform(0, 1))
     assert math.isinf(evaluation["infinite"].score)
     page = render(evaluation)
-    assert page.rows("ranking")[1][2:5] == ["undefined", "∞", "∞no interval"]
+    assert page.rows("answer")[1][2] == "∞no interval"
     assert page.rows("Decomposition")[1][2:4] == ["∞", "∞"]
     assert [model["ownParts"] is None for model in page.payload["models"]] == [False, True]
     assert "infinite or undefined: infinite." in page.one("section", id="decomposition").text
@@ -311,7 +338,7 @@ def test_infinite_costs_are_shown_and_not_drawn():
 def test_every_kind_of_costs_and_rule_is_reported(measure, rule):
     page = render(evaluate(*simulated(["a", "b"], n=60), costs=measure, rule=rule))
     assert len(page.payload["models"]) == 2
-    assert not re.search(r"\bnan\b", page.one("section", id="ranking-section").text)
+    assert not re.search(r"\bnan\b", page.one("section", id="stake").text)
 
 
 def test_score_table_alone_is_reported():
@@ -319,21 +346,50 @@ def test_score_table_alone_is_reported():
 
     y, scores = simulated(["a"])
     page = render(evaluate(ScoreTable.from_predictions(y, scores["a"]), costs=(0.1, 0.3)))
-    assert page.rows("ranking")[0][1].strip() == "model"
+    assert page.rows("answer")[0][1].strip() == "model"
 
 
-def test_real_units_are_named():
-    page = render(evaluate(*simulated(["a", "b"]), costs=(0.1, 0.3), unit_cost=500, per=1000))
-    assert "mean regret per 1,000 decisions in units of cost" in page.one("main").text
-    assert "together cost 500 units" in page.one("section", id="method").text
+def test_money_is_named_and_counted_per_1000_decisions():
+    page = render(evaluate(*simulated(["a", "b"]), costs=(0.1, 0.3), unit_cost=500))
+    text = plain(page.one("section", id="stake").text)
+    assert "Costs are in money: one missed positive plus one false alarm cost 500." in text
+    assert page.payload["unit"] * page.payload["per"] == 500_000.0
 
 
-def test_no_real_difference_is_said_so():
-    y, scores = simulated(["a"])
-    rng = np.random.default_rng(5)
-    scores["b"] = np.clip(scores["a"] + 0.001 * rng.normal(size=len(y)), 0, 1)
-    lead = render(evaluate(y, scores, costs=(0.1, 0.3))).one("section", id="stake").text
-    assert "is among a and b (95%)" in lead
+def test_another_number_of_decisions_is_counted_where_it_is_named():
+    y, scores = simulated(["a", "b"])
+    page = render(evaluate(y, scores, costs=(0.1, 0.3), per=50))
+    assert page.payload["per"] == 50.0
+    assert "cost per 50 decisions, at each threshold" in page.one("figure", id="figure-regret").text
+
+
+def test_decisions_and_events_are_called_as_asked():
+    y, scores = simulated(["a", "b"])
+    page = render(evaluate(y, scores, costs=(0.1, 0.3), action="refuse", event="<bad> loan"))
+    text = plain(page.one("section", id="stake").text)
+    assert "Refusing from a risk of 10% to 30%: one missed <bad> loan is as bad as" in text
+    assert [row[1].strip() for row in page.rows("answer")][2:] == ["refuse everyone", "refuse no one"]
+    assert page.payload["words"]["decisions"]["treat all"] == "refusing everyone"
+
+
+def test_rows_that_an_outcome_weighs_have_no_smooth_curve_but_binned_points():
+    rng = np.random.default_rng(2)
+    time, event = rng.exponential(4.0, 500), rng.random(500) < 0.7
+    outcome = TimeToEvent(time=time, event=event, horizon=3.0)
+    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.1, 0.3))
+    with pytest.raises(ValueError, match="smooth_calibration_curve"):
+        smooth_calibration_curve(outcome, evaluation.rows.scores[0])
+    page = render(evaluation)
+    (model,) = page.payload["models"]
+    assert "smooth" not in model
+    table, score = evaluation.score_tables[0], numbers(model["binned"]["x"])
+    assert len(score) == 10
+    weight = table.positives + table.negatives
+    share = np.round(10.0 * (np.cumsum(weight) - 0.5 * weight) / table.total - 0.5).astype(int)
+    rates = np.bincount(share, weights=table.positives) / np.bincount(share, weights=weight)
+    assert numbers(model["binned"]["y"]) == pytest.approx(rates, abs=0.02)
+    assert [e.text for e in page.all("button", data_shape="binned")] == ["Binned"]
+    assert "Smooth" not in page.one("section", id="reliability").text
 
 
 def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library(page, example):
@@ -345,22 +401,3 @@ def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library
         written = f"{found.o_e_ratio:.2f}{low:.2f} to {high:.2f}".replace("-", "\N{MINUS SIGN}")
         assert written in row
         assert row[2].startswith(f"{found.n_rows:,}")
-
-
-def test_what_recalibrating_would_save_on_new_rows_is_cross_fitted(page, example):
-    best = example.ranking[0]
-    table, rows = example.rows, example.models.index(best)
-    found = decomposition_interval(table.y, table.scores[rows], costs=example.costs).miscalibration
-    assert found.interval[0] == 0.0
-    words = f"Recalibrating {best} is not shown to save anything on new rows (95% interval 0 to "
-    assert f"{words}{number(found.interval[1])}; cross-fitted" in page.one("section", id="decomposition").text
-    y, scores = simulated(["plain"], n=3000)
-    twice = np.clip(2.0 * scores["plain"], 0.0, 1.0)
-    found = decomposition_interval(y, twice, costs=(0.1, 0.3)).miscalibration
-    ends = f"{number(found.interval[0])} to {number(found.interval[1])}"
-    words = f"recalibrating model would save about {number(found.value)} (95% interval {ends}; cross-fitted, over the"
-    assert words in render(evaluate(y, twice, costs=(0.1, 0.3))).one("section", id="decomposition").text
-    few, some = y[:400], {"plain": scores["plain"][:400]}
-    assert "cross-fitted, over" in render_report(evaluate(few, some, costs=(0.1, 0.3)))
-    for options in ({"clusters": np.arange(400) // 4}, {"costs": 0.2}, {"rule": 0.3}):
-        assert "cross-fitted, over" not in render_report(evaluate(few, some, **{"costs": (0.1, 0.3)} | options))

@@ -246,8 +246,6 @@ SENTENCES = {
     "sure_picked": " ({unit}{corrected} after correction for selection among {among}; {interval}, valid after "
     "selection)",
     "unit": "{scale}; ",
-    "sure_untried": " ({unit}the correction for selection among {count} models tried is worked out for the range as "
-    "reported only)",
     "picked_interval": "{level} interval {low} to {high}",
     "picked_no_interval": "no interval",
     "among_shown": "{count} models",
@@ -275,8 +273,6 @@ SENTENCES = {
     "beforehand": "{name}, named beforehand",
     "limits": "limits of {level} for all of these at once, valid after selection",
     "carried": "Note: {note}.",
-    "few_carry": "Note: the cost of {decision} rests on few rows of a class: the interval has room for costs not yet "
-    "seen.",
     # cost of obtaining a score for each case, in missed positives
     "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
     "their differences and net benefit count it; decomposition, skill and AUC do not.",
@@ -286,7 +282,6 @@ SENTENCES = {
     "unsaid": "Which decision is best cannot be said with confidence here, for {why}.",
     # the same at every threshold, or not
     "every_threshold": "{best} is shown to cost less than {other} at every threshold from {low} to {high}.",
-    "every_unsaid": "Whether it costs less at every threshold is worked out for the range as reported only.",
     "crossing": "{best} {cost} least on average over the range, not at every threshold: {clauses}.",
     "crossing_one": "{other} is shown to cost less {there}",
     "crossing_both": "{other} is shown to cost less {there}, {best} {here}",
@@ -302,10 +297,6 @@ SENTENCES = {
     "negative one.",
     "boundless": "{others} have an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
     "negative one.",
-    # these three only on the page, where some models have no intervals
-    "unsure_far": "the approximation fails so near to 0 or 1",
-    "unsure_unranked": "only the best models as reported have intervals",
-    "unsure_here": "there are no intervals, for {why}.",
     "treat all": "treating everyone",
     "treat none": "treating no one",
     "cases": "{share} of cases get a score between {low} and {high} from {best}: their mean score is {mean}, and "
@@ -317,32 +308,6 @@ SENTENCES = {
     "recalibrate_little": "Recalibrating {best} would save little there: about {saving} of its cost on these rows.",
     "acts_like": "In this range {models} practically acts like {constant}.",
     "act_like": "In this range {models} practically act like {constant}.",
-    # what a threshold says
-    "no_cost": "false alarms cost nothing",
-    "no_miss": "missed positives cost nothing",
-    "one_alarm": "one missed positive is as bad as {times} false alarm",
-    "alarms": "one missed positive is as bad as {times} false alarms",
-    "misses": "one false alarm is as bad as {times} missed positives",
-    "meaning_one": "To act from a threshold of {low} on is to say that {says}.",
-    "meaning_whole": "This is the whole range of thresholds: every exchange of false alarms for misses, from free "
-    "false alarms to free misses. If you can say which are plausible for your decision, the answer becomes sharper.",
-    "meaning": "To act from a threshold of {low} on is to say that {says}; at {high}, that {says_high}. The thresholds "
-    "in between are those that someone might plausibly hold.",
-    # tables and figures
-    "shaded_one": "The line marks the threshold {low} (odds {odds}).",
-    "shaded": "Shaded: the plausible thresholds, {low} to {high} (odds {odds} to {odds_high}).",
-    "exact": "Computed in this page from the table it holds, as the library computes it: exact but for rounding; "
-    "{sureness}",
-    "thinned": "Computed in this page from the table it holds, as the library computes it; the table is thinned, and "
-    "{reach}; {sureness}",
-    "within": "costs are within {bound} of those of all rows",
-    "boundless_error": "so near to 0 or 1 no bound of the error can be given",
-    "approximate": "intervals and p-values are approximate.",
-    "over_one": "at threshold {low}",
-    "over": "over thresholds from {low} to {high}",
-    "ranking": "Models by expected cost {over}; lower is better, a negative difference favours the model of the row",
-    "decomposition": "Decomposition of the expected cost {over}, in-sample",
-    "in_range": "Cases with a score between {low} and {high}",
 }
 
 

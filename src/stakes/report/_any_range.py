@@ -6,18 +6,17 @@ import base64
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.base.validation import blocks
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.curves import curve_over_log_odds, reliability_curve_of
+from stakes.curves import binned_reliability_of, curve_over_log_odds, reliability_curve_of
 from stakes.inference import confidence_band
-from stakes.outputs.text import SENTENCES
-from stakes.report._page import decisions, regret_words, unit_words
+from stakes.outputs.text import REFERENCES, visible
+from stakes.report._page import counted_per
+from stakes.report._words import SPOKEN
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Clusters, bessel, t_quantile
 
@@ -324,14 +323,14 @@ def dependent_covariances(
     kinds: tuple[CostBins, CostBins],
     centres: Sequence[Floats],
 ) -> Floats:
-    """Covariances of every pair of rules, the models, "treat all" and "treat none", in every pair of stretches.
+    """Covariances of the losses of each rule, the models, "treat all" and "treat none", in every pair of stretches.
 
     ``scores`` are functions that return some rows' scores as they are acted on; ``centres`` what the losses of each
     class are centred on, by rule and stretch.
     """
     terms = _Terms(rows, scores, kinds, centres)
     count, rules, size, factor = len(rows.y), len(scores) + 2, kinds[0].size, 1.0
-    gram = np.zeros((rules * size, rules * size))
+    gram = np.zeros((rules, size, size))
     if rows.origin is not None or rows.lags == "auto":
         units = _units(terms, rows, rules)
     elif rows.clusters is not None:
@@ -341,9 +340,9 @@ def dependent_covariances(
         last = int(rows.lags or 0)
         units, factor = _windows(terms, count, last), float(bessel(count)) / (last + 1)
     for part in units:
-        flat = part.reshape(len(part), -1)
-        gram += flat.T @ flat
-    return factor * gram.reshape(rules, size, rules, size)
+        by_rule = np.moveaxis(part, 0, -1)
+        gram += by_rule @ np.swapaxes(by_rule, 1, 2)
+    return factor * gram
 
 
 def _changes(terms: _Terms, clusters: Clusters) -> Iterator[Floats]:
@@ -382,10 +381,10 @@ def _units(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
 
 # Covariances of the losses in narrow stretches of cost ratios, from which the page makes approximate intervals.
 #
-# The loss of a row over a range is the sum of its losses over the stretches in it. So the variance of a mean loss,
-# and of a paired difference, is a quadratic form in the weights of the stretches: exact for ranges that end at cut
-# points and cost ratios that count alike, approximate else. The sums over rows come from counts in pairs of
-# stretches, not from rows times stretches.
+# The loss of a row over a range is the sum of its losses over the stretches in it. So the variance of a mean loss is a
+# quadratic form in the weights of the stretches: exact for ranges that end at cut points and cost ratios that count
+# alike, approximate else. The sums over rows come from counts in pairs of stretches, not from rows times stretches.
+# Differences of models have no intervals there: a range chosen after looking at the results would make them false.
 
 _COARSE = (
     *(0.0, 0.001, 0.003, 0.007, 0.015, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
@@ -400,20 +399,17 @@ _ROUNDING = 1e-12  # of a sum of squares: what is left of it where all rows are 
 
 @dataclass(frozen=True, eq=False)
 class StretchCovariances:
-    """Covariance matrices of mean losses in stretches, for pairs of rules.
+    """Covariance matrices of mean losses in stretches, for each rule alone.
 
     Parameters
     ----------
     cuts : ndarray of shape (k + 1,)
         Ends of the stretches.
-    pairs : tuple of (int, int)
-        Rules: models in the order given, "treat all", "treat none", and then "nothing", whose loss is zero.
-    covariances : ndarray of shape (pairs, k (k + 1) / 2)
-        Upper triangles, row by row, for the difference of each pair.
+    covariances : ndarray of shape (rules, k (k + 1) / 2)
+        Upper triangles, row by row: of the models in the order given, then of "treat all" and "treat none".
     """
 
     cuts: Floats
-    pairs: tuple[tuple[int, int], ...]
     covariances: Floats
 
 
@@ -440,8 +436,7 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> StretchCovarianc
     cuts, rows = cut_points(evaluation.costs), evaluation.rows
     kinds = CostBins(cuts, positive=False), CostBins(cuts, positive=True)
     dependent = rows is not None and rows.dependent
-    pairs = [] if dependent else _pairs(len(chosen))
-    sums = _StretchSums(kinds[0], len(chosen), pairs), _StretchSums(kinds[1], len(chosen), pairs)
+    sums = _StretchSums(kinds[0], len(chosen)), _StretchSums(kinds[1], len(chosen))
     if rows is None:
         _add_table(sums, evaluation)
     else:
@@ -457,7 +452,7 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> StretchCovarianc
         covariances = dependent_covariances(rows, scores, kinds, centres)
     else:
         covariances = _independent(sums, centres, evaluation.n_rows)
-    return _differences(cuts, covariances, len(chosen))
+    return StretchCovariances(cuts, covariances[:, *np.triu_indices(len(cuts) - 1)])
 
 
 def _taken(evaluation: Evaluation, scores: Floats, part: NDArray[np.intp] | slice) -> Floats:
@@ -492,15 +487,14 @@ def _acted(evaluation: Evaluation, scores: Floats) -> Floats:
 
 
 class _StretchSums:
-    """Sums over the rows of one class: losses in stretches, and products of the losses of two models."""
+    """Sums over the rows of one class: losses in stretches, and products of losses in two stretches."""
 
-    def __init__(self, kind: CostBins, models: int, pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, kind: CostBins, models: int) -> None:
         self.kind, self.models, self.size = kind, models, kind.size
         self.total, self.squares = 0.0, 0.0
-        self.pairs, rules = pairs, models + 2
         # sums of losses, by the weights and by their squares; of products, by the squares
-        self.first = np.zeros((2, rules, self.size))
-        self.products = np.zeros((rules, self.size, rules, self.size))
+        self.first = np.zeros((2, models + 2, self.size))
+        self.products = np.zeros((models + 2, self.size, self.size))
 
     def add(self, scores: Sequence[Floats], weight: Floats | None, square: Floats | None) -> None:
         """Add rows; without weights each counts one."""
@@ -508,71 +502,46 @@ class _StretchSums:
         weights = [ones if by is None else by for by in (weight, square)]
         self.total += float(weights[0].sum())
         self.squares += float(weights[1].sum())
-        placed = [self.kind.placed(s) for s in scores]
         whole = np.zeros(len(ones), dtype=np.intp)
-        for index, mine in enumerate(placed):
+        for index, mine in enumerate(map(self.kind.placed, scores)):
             sums = [self.kind.summed(mine, by, whole, 1)[0] for by in weights[: 1 if weight is None else 2]]
             self.first[:, index] += sums
-        for i, j in self.pairs:
-            (place, part), (other, its) = placed[i], placed[j]
-            gram = self._products((place, other), (part, its), square)
-            self.products[i, :, j] += gram[::-1, ::-1] if self.kind.positive else gram
+            gram = self._products(*mine, square)
+            self.products[index] += gram[::-1, ::-1] if self.kind.positive else gram
 
     def add_constants(self) -> None:
         """Treating all costs every negative all of every stretch, treating none every positive."""
         acting, full = self.models + self.kind.positive, self.kind.full
         self.first[:, acting] = np.outer([self.total, self.squares], full)
-        self.products[acting] = np.multiply.outer(full, self.first[1])
-        self.products[:, :, acting] = np.multiply.outer(self.first[1], full)
+        self.products[acting] = np.outer(full, self.first[1, acting])
 
-    def _products(self, places: tuple[Places, Places], parts: tuple[Floats, Floats], square: Floats | None) -> Floats:
-        """Sum over rows of the products of two losses, for every pair of stretches."""
-        cell = places[0] * self.size + places[1]
-        a, b = parts
+    def _products(self, places: Places, parts: Floats, square: Floats | None) -> Floats:
+        """Sum over rows of the products of their losses in two stretches, for every pair of stretches."""
 
         def held(by: Floats | None) -> Floats:
             weights = by if square is None else square if by is None else by * square
-            return counted(cell, weights, self.size**2).reshape(self.size, self.size)
+            return counted(places, weights, self.size)
 
+        # a row loses all of each stretch up to the lower of two places, and part of the one that it lies in
         full = self.kind.ascending(self.kind.full)
-        whole = np.outer(full, full) * beyond(beyond(held(None)).T).T
-        first_part = full[None, :] * beyond(held(a))
-        second_part = full[:, None] * beyond(held(b).T).T
-        return np.asarray(whole + first_part + second_part + held(a * b), dtype=np.float64)
-
-
-def _pairs(models: int) -> list[tuple[int, int]]:
-    return [(i, i) for i in range(models)] + list(combinations(range(models), 2))
+        first, second = np.indices((self.size, self.size))
+        beyond_both = beyond(held(None))[np.maximum(first, second)] * np.outer(full, full)
+        partly = held(parts)
+        below = np.where(first < second, full[first] * partly[second], full[second] * partly[first])
+        return np.asarray(beyond_both + np.where(first == second, np.diag(held(parts * parts)), below))
 
 
 def _independent(sums: Sequence[_StretchSums], centres: Sequence[Floats], n_rows: int) -> Floats:
-    """Covariances of every pair of rules (the first not after the second) in every pair of stretches."""
+    """Covariances of the losses of each rule in every pair of stretches."""
     total = sum(mine.total for mine in sums)
     found = np.zeros(sums[0].products.shape)
-    for mine, centre in zip(sums, centres, strict=True):
-        mean, squared = centre.ravel(), mine.first[1].ravel()
-        products = mine.products.reshape(len(mean), -1)
-        centred = products - np.outer(mean, squared) - np.outer(squared, mean)
-        centred += np.outer(mean, mean) * mine.squares
-        centred[np.abs(centred) <= _ROUNDING * products] = 0.0
-        found += centred.reshape(found.shape) * (float(bessel(n_rows)) / total**2)
+    for mine, mean in zip(sums, centres, strict=True):
+        across = mean[:, :, None] * mine.first[1][:, None, :]
+        centred = mine.products - across - np.swapaxes(across, 1, 2)
+        centred += mean[:, :, None] * mean[:, None, :] * mine.squares
+        centred[np.abs(centred) <= _ROUNDING * mine.products] = 0.0
+        found += centred * (float(bessel(n_rows)) / total**2)
     return found
-
-
-def _differences(cuts: Floats, covariances: Floats, models: int) -> StretchCovariances:
-    """Covariance of the difference of every pair of rules, and of every model alone."""
-    nothing = models + 2
-    alone = [(i, nothing) for i in range(nothing)]
-    pairs = [*alone, *combinations(range(nothing), 2)]
-    above = np.triu_indices(len(cuts) - 1)
-    found = np.empty((len(pairs), len(above[0])))
-    for row, (i, j) in enumerate(pairs):
-        matrix = covariances[i, :, i]
-        if j < nothing:
-            across = covariances[i, :, j]
-            matrix = matrix + covariances[j, :, j] - across - across.T
-        found[row] = matrix[above]
-    return StretchCovariances(cuts, tuple(pairs), found)
 
 
 # What the page computes with: thinned and recalibrated tables, covariances, bands, as JSON with numbers in base64.
@@ -599,26 +568,31 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "rule": "score" if isinstance(evaluation.rule, str) else evaluation.rule,
         "own": own_weighting(evaluation.costs),
         "scale": evaluation.scale,
-        "unit": evaluation.unit_cost * evaluation.per,
-        **_words(evaluation),
+        "unit": evaluation.unit_cost,
+        "per": counted_per(evaluation),
+        "perWords": visible(evaluation.answer.per),
         "level": evaluation.confidence_level,
-        "z": NormalDist().inv_cdf(0.5 + evaluation.confidence_level / 2.0),
         "fixed": evaluation.score_tables[0].fixed_prevalence,
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
-        "n": evaluation.n_rows,
-        "per": evaluation.per,
-        "tried": evaluation.options.n_tried,
-        "incumbent": _place(evaluation, evaluation.options.incumbent),
+        "shape": second_shape(evaluation),
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
-        "harmed": evaluation.harm_line,
-        "sentences": SENTENCES,
+        "words": _words(evaluation),
+        "sentences": SPOKEN,
     }
 
 
-def _place(evaluation: Evaluation, name: str | None) -> int | None:
-    return None if name is None else evaluation.place(name)
+def _words(evaluation: Evaluation) -> Json:
+    """What decisions, events and the unit of costs are called."""
+    words = evaluation.words
+    return {
+        "rows": {name: words.row(name) for name in REFERENCES},
+        "decisions": {name: words.decision(name) for name in REFERENCES},
+        "acting": words.acting[:1].upper() + words.acting[1:],
+        "event": words.event,
+        "unit": evaluation.answer.unit,
+    }
 
 
 def own_weighting(costs: CostDistribution) -> Json:
@@ -638,16 +612,6 @@ def own_weighting(costs: CostDistribution) -> Json:
     return own
 
 
-def _words(evaluation: Evaluation) -> Json:
-    """How regret is called, and in which units it is."""
-    return {
-        "regret": regret_words(evaluation),
-        "unitWords": unit_words(evaluation),
-        "decisions": decisions(evaluation),
-        "inUnits": evaluation.unit_cost != 1.0,
-    }
-
-
 def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None) -> Json:
     index = evaluation.models.index(model.name)
     table = passing(evaluation.score_tables[index])
@@ -660,6 +624,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
         "name": model.short,
         "harm": evaluation.options.harm_of(model.name),
         "given": index,
+        "auc": None if math.isnan(model.result.auc) else model.result.auc,
         "colour": model.colour,
         "dash": [] if model.dash == "solid" else [float(x) for x in model.dash.replace("px", "").split(",")],
         "scores": _columns(scores),
@@ -679,13 +644,21 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     if model.rank <= MAX_DRAWN:
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
-        found["smooth"] = _smooth(evaluation, table)
+        found |= {second_shape(evaluation): _second(evaluation, table)}
         found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
 
 
-def _smooth(evaluation: Evaluation, table: ScoreTable) -> Json:
-    """The smooth calibration curve, with its band where that may take the rows as they are."""
+def second_shape(evaluation: Evaluation) -> str:
+    """How calibration is drawn beside the isotonic steps: smooth, or in bins where an outcome weighs the rows."""
+    return "smooth" if evaluation.rows is None or evaluation.rows.origin is None else "binned"
+
+
+def _second(evaluation: Evaluation, table: ScoreTable) -> Json:
+    """The smooth calibration curve, with its band where that may take the rows as they are; or the binned points."""
+    if second_shape(evaluation) == "binned":
+        bins = binned_reliability_of(table)
+        return {"x": encoded(bins.mean_score, "f4"), "y": encoded(bins.event_rate, "f4"), "limits": None}
     curve = curve_over_log_odds(table)
     found: Json = {"x": encoded(curve.knots, "f4"), "y": encoded(curve.at(curve.knots), "f4"), "limits": None}
     if not no_plain_bands(evaluation):
@@ -721,14 +694,11 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
     if found is None:
         return None
     # those of the evaluation's own range stand for every range
-    rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 3)]
-    degrees = [float(evaluation.moments.variance(rules[i], rules[j]).degrees) for i, j in found.pairs]
+    rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 2)]
+    degrees = [float(evaluation.moments.of(rule).degrees) for rule in rules]
     return {
         "cuts": encoded(found.cuts),
-        "degrees": encoded(np.array(degrees)),
         "quantiles": encoded(t_quantile(1.0 - evaluation.confidence_level, degrees)),
-        "size": len(found.cuts) - 1,
-        "pairs": [list(pair) for pair in found.pairs],
         "covariances": encoded(found.covariances.ravel(), "f4"),
     }
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
-from stakes.inference import MONEY_PER, named
-from stakes.outcomes import RowCosts
-from stakes.outputs.text import number, odds, percent, say, shorten, visible
-from stakes.report._any_range import encoded, no_bands, no_plain_bands, passing
+from stakes.inference import named
+from stakes.outputs.text import number, odds, percent, visible
+from stakes.report._any_range import encoded, no_bands, no_plain_bands, own_weighting, passing, second_shape
 from stakes.report._page import (
     REFERENCE_DASHES,
+    counted_per,
     filled,
     follows,
     line,
@@ -27,7 +27,8 @@ from stakes.report._page import (
     text_html,
     word,
 )
-from stakes.report._tables import HTML, model_rows
+from stakes.report._tables import HTML, label_of, model_rows
+from stakes.report._words import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +46,11 @@ if TYPE_CHECKING:
 # so many bands can be told apart
 _FEW = 3
 _BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
-_SHAPES = {"isotonic": "Isotonic", "smooth": "Smooth"}
+_SHAPES = {
+    "isotonic": ("Isotonic", "steps that never fall, without bins"),
+    "smooth": ("Smooth", "local lines over the log-odds of the score, which may fall"),
+    "binned": ("Binned", "ten groups of cases with neighbouring scores and equal weight"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,15 +68,17 @@ class Figure:
     caption : str
         HTML.
     references : tuple of str
-        References drawn, for the legend.
+        References drawn, for the legend, from ready HTML.
     near : bool
         Whether there is a closer look at the plausible thresholds.
     band : str
         What the light band is, for the legend, as text, where the reader can choose whose is drawn.
-    smooth : bool
-        Whether the curve may be drawn smooth too.
+    shapes : tuple of str
+        How the curve may be drawn, if there is a choice.
     below : str
         Identifier of a second drawing under the first, if there is one.
+    settings : str
+        HTML of further settings of the page that stand with it.
     """
 
     key: str
@@ -81,18 +88,19 @@ class Figure:
     references: tuple[str, ...] = ()
     near: bool = False
     band: str = ""
-    smooth: bool = False
+    shapes: tuple[str, ...] = ()
     below: str = ""
+    settings: str = ""
 
     def html(self, models: Sequence[Model], legend: str = "") -> str:
         """A figure: legend (that of the models, if no other is given), buttons, the drawing itself, caption."""
         below = f'<div class="plot low" id="plot-{self.below}" aria-hidden="true"></div>' if self.below else ""
         label = escape(self.label)
         return (
-            f'<figure id="figure-{self.key}">{legend or _legend(self, models)}'
-            f'<div class="above"><p class="axis">{escape(self.axis)}</p>{_tools(self, models)}</div>'
+            f'<figure id="figure-{self.key}"><p class="axis">{escape(self.axis)}</p>'
             f'<div class="plot" id="plot-{self.key}" role="img" aria-label="{label}" data-label="{label}"></div>{below}'
             "<noscript><p>The figure needs JavaScript; the tables do not.</p></noscript>"
+            f"{_tools(self, models)}{legend or _legend(self, models)}"
             f"<figcaption>{self.caption}</figcaption></figure>"
         )
 
@@ -103,10 +111,7 @@ def _legend(figure: Figure, models: Sequence[Model]) -> str:
         f'<span class="rank">{model.rank}</span> {model.sample}</label>'
         for model in models
     ]
-    items += [
-        f'<span class="reference">{swatch("--reference", REFERENCE_DASHES[name])} {escape(name)}</span>'
-        for name in figure.references
-    ]
+    items += figure.references
     if figure.band:
         items.append(f'<span class="reference"><span class="sample"></span> {escape(figure.band)}</span>')
     return f'<fieldset class="legend"><legend>Models shown</legend>{"".join(items)}</fieldset>'
@@ -124,9 +129,11 @@ def _bands(models: Sequence[Model]) -> str:
 def _tools(figure: Figure, models: Sequence[Model]) -> str:
     """Whose band to draw and which range to show, if there is a choice, and to save the picture."""
     choice = _choice("Range shown", "view", _BUTTONS) if figure.near else ""
-    shape = _choice("Shape of the curve", "shape", _SHAPES) if figure.smooth else ""
+    shapes = {shape: _SHAPES[shape][0] for shape in figure.shapes}
+    shape = _choice("Shape of the curve", "shape", shapes) if shapes else ""
     band = _bands(models) if figure.band else ""
-    return f'<p class="tools">{band}{shape}{choice}<button type="button" data-save>Save picture</button></p>'
+    save = '<button type="button" data-save>Save picture</button>'
+    return f'<p class="tools">{choice}{shape}{band}{figure.settings}{save}</p>'
 
 
 def _choice(label: str, name: str, options: Mapping[str, str]) -> str:
@@ -153,16 +160,31 @@ def _threshold_figures(evaluation: Evaluation, models: Sequence[Model]) -> Itera
     """Regret and net benefit against the threshold."""
     shaded, banded = follows("shaded", shaded_words(evaluation), "span"), _band_words(evaluation)
     band = "" if no_bands(evaluation) else f"{evaluation.confidence_level * 100:g}% band over the range as reported"
-    lines = f"for {len(models)} of {len(evaluation.models)} models and for treating all and treating none"
+    lines = f"for {len(models)} of {len(evaluation.models)} models, for acting on everyone and on no one"
+    references = tuple(_reference_items(evaluation, REFERENCES))
+    per = (
+        visible(evaluation.answer.per)
+        if evaluation.scale == "regret"
+        else f"per {counted_per(evaluation):,g} decisions"
+    )
     of_kinds = (
-        ("regret", "regret", "regret per decision (lower is better)", follows("precision", "", "span")),
-        ("decision", "net_benefit", "net benefit per case (higher is better)", ""),
+        ("regret", "regret", f"cost {per}, at each threshold (lower is better)", follows("precision", "", "span")),
+        ("decision", "net_benefit", f"net benefit {per.replace('decisions', 'cases')} (higher is better)", ""),
     )
     for key, kind, axis, precision in of_kinds:
         words = f"Line chart of {kind.replace('_', ' ')} against the threshold, {lines}."
         caption = filled(f"caption_{key}.html", precision=precision, range=shaded, band=banded)
         label = f"{words} {_middle(evaluation, models, kind)}"
-        yield Figure(key, axis, label, caption, REFERENCES, near=True, band=band)
+        settings = filled("settings.html", weightings=_weightings(evaluation)) if key == "regret" else ""
+        yield Figure(key, axis, label, caption, references, near=True, band=band, settings=settings)
+
+
+def _weightings(evaluation: Evaluation) -> str:
+    """How thresholds may count, as options."""
+    names = {"uniform": "uniform", "log-odds": "uniform in log-odds"}
+    if own_weighting(evaluation.costs)["weighting"] == "given":
+        names["given"] = "as reported"
+    return "".join(f'<option value="{value}">{words}</option>' for value, words in names.items())
 
 
 def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
@@ -171,15 +193,17 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     why = no_plain_bands(evaluation)
     alone = "" if why else f"{level} interval at each score, of the smooth curve"
     band = f"No band is drawn, for {why}." if why else f"The light band is its {level} interval at each score alone."
+    shapes = ("isotonic", second_shape(evaluation))
+    words = " ".join(f"{name}: {meaning}." for name, meaning in (_SHAPES[shape] for shape in shapes))
     yield Figure(
         "reliability",
         "observed share of positives (above), share of cases scored lower (below)",
         f"Reliability diagram of {count} models, with the distribution of their scores below. "
         "The table beside it has every model's numbers within the range.",
-        filled("caption_reliability.html", band=band),
+        filled("caption_reliability.html", shapes=words, band=band),
         near=True,
         band=alone,
-        smooth=True,
+        shapes=shapes,
         below="scores",
     )
     yield Figure(
@@ -230,8 +254,9 @@ def _middle(evaluation: Evaluation, models: Sequence[Model], kind: str) -> str:
         table = table.at_threshold(at)  # all that matters there, and small
     make = regret_curve_of if kind == "regret" else net_benefit_curve_of
     curve = make(table, evaluation.rule, harm=evaluation.options.harm_of(models[0].name))
-    lines = {models[0].short: curve, **curve.references}
-    values = ", ".join(f"{name} {float(line.at(at)):.3g}" for name, line in lines.items())
+    by = counted_per(evaluation) * (evaluation.unit_cost if kind == "regret" else 1.0)
+    lines = {models[0].short: curve, **{label_of(evaluation, name): each for name, each in curve.references.items()}}
+    values = ", ".join(f"{name} {by * float(line.at(at)):.3g}" for name, line in lines.items())
     return f"At a threshold of {percent_text(at)}: {values}."
 
 
@@ -254,7 +279,7 @@ def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         f"{level} confidence.</p>"
     )
     label = f"Line chart of differences in regret against the threshold: {len(evaluation.crossing)} with a band."
-    figure = Figure("crossing", "difference in regret per decision", label, caption)
+    figure = Figure("crossing", f"difference in cost {visible(evaluation.answer.per)}", label, caption)
     items = "".join(
         f'<span class="reference">{_swatch(name, by_name)} {first} &minus; {_html(name, by_name)}</span>'
         for name in evaluation.crossing
@@ -287,51 +312,43 @@ def _swatch(name: str, models: dict[str, Model]) -> str:
     return swatch("--reference", REFERENCE_DASHES[name])
 
 
-# The drawing of what acting gains if false positives cost more or less than stated.
+# The drawing of what acting costs if false positives cost more or less than stated.
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 320, 76, 16, 12, 44
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 640, 304, 48, 16, 8, 52
 _POINTS = 241
 _FAR = 4.0  # times the stated amount, either way, at least
 _FURTHEST = 99.0
+_MOST_TIMES = 3.0  # the references do not squash the models more
 _MOST_LINES = 20
 
 
-def gain_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """What each model gains over acting on nobody, per 1,000 rows, against the factor on false positives."""
-    rows = evaluation.rows
-    if rows is None or rows.origin is None or not isinstance(rows.origin.outcome, RowCosts):
-        return ""
-    outcome, shown = rows.origin.outcome, models[:_MOST_LINES]
-    size = float(outcome.present.sum() if outcome.sample_weight is None else outcome.sample_weight.sum()) / MONEY_PER
-    factors = _factors(evaluation)
+def cost_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """What each model costs, in the unit of the answer, against the factor on false positives."""
+    shown, factors = models[:_MOST_LINES], _factors(evaluation)
     at = factors / (1.0 + factors)
-    curves = evaluation.curves("net_benefit")
-    money = {model.name: curves[model.name].at(at) * outcome.at_stake / size for model in shown}
-    every = curves[shown[0].name].references["treat all"].at(at) * outcome.at_stake / size
-    low, high = _limits([*money.values(), every])
+    curves, by = evaluation.curves("regret"), evaluation.unit_cost * counted_per(evaluation)
+    costs = {model.name: by * curves[model.name].at(at) for model in shown}
+    constants = {name: by * line.at(at) for name, line in curves[shown[0].name].references.items()}
+    most, cheaper = float(np.max(list(costs.values()))), float(np.max(np.minimum(*constants.values())))
+    high = 1.06 * max(most, min(cheaper, _MOST_TIMES * most)) or 1.0
     x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * np.linspace(0.0, 1.0, _POINTS)
 
     def y(values: Floats) -> Floats:
-        inside = np.clip(values, low, high)
-        return np.asarray(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - inside) / (high - low))
+        return np.asarray(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (1.0 - values / high))
 
-    drawn = [line(x, y(money[model.name]), model) for model in shown]
-    drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in _constants(every).items()]
-    unit = html.escape(visible(shorten(outcome.unit, 20))) or "money"
-    axis = f"gain over acting on nobody, {unit} per 1,000 rows"
-    label = f"Line chart of the {axis.replace(', ', ', in ', 1)}, against the factor on false positives."
-    told = ", ".join(
-        f"{html.escape(model.short)} {number(float(np.interp(0.5, at, money[model.name])))}" for model in shown
-    )
+    drawn = [line(x, y(costs[model.name]), model) for model in shown]
+    drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in constants.items()]
+    axis = f"cost {visible(evaluation.answer.per)}, by what false positives cost"
+    said = ", ".join(f"{model.short} {number(float(np.interp(0.5, at, costs[model.name])))}" for model in shown)
+    label = html.escape(f"Line chart of the {axis}. As stated: {said}.")
     return (
-        f'<figure><p class="legend">{_amounts_legend(shown)}</p>'
-        f'<p class="axis">{axis}</p>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Gain over acting on nobody"><svg '
-        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label} As stated: {told}." '
-        f'style="width: 100%; min-width: 32rem">{_shade(evaluation, factors)}{_grid(low, high)}{_marks(factors)}'
-        f"{''.join(drawn)}</svg></div><figcaption>Amounts of false negatives are as stated; those of false positives "
-        "are multiplied by the factor below. Drawn at "
-        f"{_POINTS} factors; a line that leaves the picture runs along its edge.{_left_out(models)}</figcaption>"
+        f'<figure id="figure-cost"><p class="axis">{html.escape(axis)} (lower is better)</p>'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" class="drawing">'
+        f'<clipPath id="inside"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT - _RIGHT}" '
+        f'height="{_HEIGHT - _TOP - _BOTTOM}"/></clipPath>{_shade(evaluation, factors)}{_grid(high)}{_marks(factors)}'
+        f'<g clip-path="url(#inside)">{"".join(drawn)}</g></svg>'
+        f'<p class="legend">{_amounts_legend(shown, evaluation)}</p><figcaption>Amounts of false negatives are as '
+        f"stated; those of false positives are multiplied by the factor on the axis.{_left_out(models)}</figcaption>"
         "</figure>"
     )
 
@@ -342,17 +359,16 @@ def _left_out(models: Sequence[Model]) -> str:
     return f" Only the {_MOST_LINES} models that cost least are drawn, of {len(models):,}."
 
 
-def _constants(every: Floats) -> dict[str, Floats]:
-    return {"treat all": every, "treat none": np.zeros(_POINTS)}
-
-
-def _amounts_legend(models: Sequence[Model]) -> str:
+def _amounts_legend(models: Sequence[Model], evaluation: Evaluation) -> str:
     items = [f'<span class="reference"><span class="rank">{m.rank}</span> {m.sample}</span>' for m in models]
-    items += [
-        f'<span class="reference">{swatch("--reference", dash)} {name}</span>'
-        for name, dash in REFERENCE_DASHES.items()
-    ]
-    return " ".join(items)
+    return " ".join([*items, *_reference_items(evaluation, REFERENCES)])
+
+
+def _reference_items(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    """References in a legend."""
+    labels = [text_html(label_of(evaluation, name), 40) for name in names]
+    dashes = [swatch("--reference", REFERENCE_DASHES[name]) for name in names]
+    return [f'<span class="reference">{dash} {label}</span>' for dash, label in zip(dashes, labels, strict=True)]
 
 
 def _factors(evaluation: Evaluation) -> Floats:
@@ -363,14 +379,6 @@ def _factors(evaluation: Evaluation) -> Floats:
 
 def _factor(ratio: float) -> float:
     return min(max(ratio / (1.0 - ratio) if ratio < 1.0 else math.inf, 1.0 / _FURTHEST), _FURTHEST)
-
-
-def _limits(lines: Sequence[Floats]) -> tuple[float, float]:
-    """Lowest and highest gain shown; the plunge of acting on everybody does not squash the rest."""
-    top = max(float(values.max()) for values in lines)
-    own = min(float(values.min()) for values in lines[:-1])
-    unit = top or -own or 1.0
-    return min(own, 0.0, -0.3 * unit) - 0.02 * abs(unit), max(top, 0.0) + 0.05 * abs(unit)
 
 
 def _place(factor: float, factors: Floats) -> float:
@@ -390,16 +398,15 @@ def _shade(evaluation: Evaluation, factors: Floats) -> str:
     )
 
 
-def _grid(low: float, high: float) -> str:
-    """Horizontal lines at round gains, with their numbers."""
-    raw = (high - low) / 5.0
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = power * next(nice for nice in (1.0, 2.0, 5.0, 10.0) if nice * power >= raw)
+def _grid(high: float) -> str:
+    """Horizontal lines at round costs, with their numbers."""
+    power = 10.0 ** math.floor(math.log10(high / 5.0))
+    step = power * next(nice for nice in (1.0, 2.0, 5.0, 10.0) if nice * power >= high / 5.0)
     parts = []
-    for k in range(math.ceil(low / step), math.floor(high / step) + 1):
-        y = _TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - k * step) / (high - low)
+    for k in range(math.floor(high / step) + 1):
+        y = _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1.0 - k * step / high)
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="var(--grid-strong)"/>')
-        parts.append(word(_LEFT - 6, y + 4, f"{k * step:.6g}".replace("-", "\N{MINUS SIGN}"), "end"))
+        parts.append(word(_LEFT - 6, y + 4, f"{k * step:.6g}", "end"))
     return "".join(parts)
 
 
@@ -407,6 +414,6 @@ def _marks(factors: Floats) -> str:
     """Factors below the picture, in powers of two."""
     bottom, powers = _HEIGHT - _BOTTOM, range(math.ceil(math.log2(factors[0])), math.floor(math.log2(factors[-1])) + 1)
     told = {power: f"1/{2**-power}" if power < 0 else str(2**power) for power in powers}
-    marks = [word(_place(2.0**power, factors), bottom + 17, text, "middle") for power, text in told.items()]
+    marks = [word(_place(2.0**power, factors), bottom + 22, text, "middle") for power, text in told.items()]
     middle = _LEFT + (_WIDTH - _LEFT - _RIGHT) / 2
-    return "".join(marks) + word(middle, bottom + 36, "times the stated amounts of false positives", "middle")
+    return "".join(marks) + word(middle, bottom + 44, "times the stated amounts of false positives", "middle")

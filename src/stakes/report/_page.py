@@ -20,7 +20,7 @@ from stakes.outputs import text
 from stakes.outputs.text import NO_NAME, shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -40,8 +40,6 @@ _SCRIPTS = (
     "chart",
     "figures",
     "ranking",
-    "selection",
-    "choice",
     "conclusion",
     "threshold",
     "range",
@@ -73,9 +71,11 @@ def page_script() -> str:
 Cell = str | tuple[str, float]
 
 
-def section(key: str, heading: str, body: str) -> str:
-    """A section of the page with its heading."""
-    return f'<section id="{key}" aria-labelledby="{key}-h"><h2 id="{key}-h">{heading}</h2>\n{body}\n</section>'
+def section(key: str, heading: str, body: str, fold: str | None) -> str:
+    """A section of the page with its heading; ``fold`` is "open" or "" (closed), None for one that cannot be closed."""
+    head = f'<h2 id="{key}-h">{heading}</h2>'
+    inside = f"{head}\n{body}" if fold is None else f"<details {fold}><summary>{head}</summary>\n{body}\n</details>"
+    return f'<section id="{key}" aria-labelledby="{key}-h">{inside}</section>'
 
 
 def follows(key: str, body: str, tag: str = "div") -> str:
@@ -89,57 +89,39 @@ def table(
     rows: Iterable[Sequence[Cell]],
     *,
     key: str = "",
-    labels: Sequence[str] = (),
     follow: str = "",
     kind: str = "",
 ) -> str:
     """A table from ready HTML cells; the second cell of each row names it, or a cell is whole with its tags.
 
-    With ``labels``, plain text for each column, the rows become cards on a narrow screen. The roles are spelled out
-    because some browsers forget them when the layout changes. ``follow`` names what the scripts replace, ``kind`` a
-    class of its own in the style sheet.
+    ``follow`` names what the scripts replace, ``kind`` a class of its own in the style sheet.
     """
-    top = "".join(f'<th scope="col" role="columnheader">{head}</th>' for head in heads)
-    body = "\n".join(f'<tr role="row">{_cells(row, labels or [""] * len(row))}</tr>' for row in rows)
-    name = (f' id="{key}"' if key else "") + _classes("cards" if labels else "", kind)
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = "\n".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    name = f' id="{key}"' * bool(key) + f' class="{kind}"' * bool(kind)
     label = html.escape(caption)
     follower = f' data-follows="{follow}"' if follow else ""
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"{follower}><table role="table"{name}>'
-        f'<caption>{label}</caption><thead role="rowgroup"><tr role="row">{top}</tr></thead>\n'
-        f'<tbody role="rowgroup">{body}</tbody></table></div>'
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"{follower}><table{name}>'
+        f"<caption>{label}</caption><thead><tr>{top}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 
 
-def _classes(*names: str) -> str:
-    return f' class="{" ".join(filter(None, names))}"' if any(names) else ""
-
-
-def _cells(row: Sequence[Cell], labels: Sequence[str]) -> str:
+def _cells(row: Sequence[Cell]) -> str:
     rank, name, *rest = row
-    head = name if str(name).startswith("<th") else f'<th scope="row" role="rowheader">{name}</th>'
-    first = f'<td role="cell">{rank}</td>{head}'
-    return first + "".join(_cell(cell, label) for cell, label in zip(rest, labels[2:], strict=True))
+    head = name if str(name).startswith("<th") else f'<th scope="row">{name}</th>'
+    return f"<td>{rank}</td>{head}" + "".join(map(_cell, rest))
 
 
-def _cell(cell: Cell, label: str) -> str:
+def _cell(cell: Cell) -> str:
     """A cell, with the number that it shows in full where it is given."""
     text, value = (cell, "") if isinstance(cell, str) else (cell[0], f' data-value="{cell[1]!r}"')
-    return f'<td role="cell"{_label(label)}{value}>{text}</td>'
-
-
-def _label(label: str) -> str:
-    return f' data-label="{html.escape(label)}"' if label else ""
+    return f"<td{value}>{text}</td>"
 
 
 def bullets(items: Iterable[str]) -> str:
     """A list of sentences, from ready HTML."""
     return f'<ul class="findings">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
-
-
-def led(lead: str, *others: str) -> str:
-    """A sentence that leads, above a list of others, from ready HTML."""
-    return f'<p class="lead">{lead}</p>{bullets(others)}'
 
 
 def facts(pairs: Sequence[tuple[str, str]]) -> str:
@@ -209,12 +191,17 @@ def whole_page(
     facts: str,
     bodies: Mapping[str, tuple[str, str]],
     *,
+    closed: Collection[str] = ("costs", "data", "method"),
     made: str | None = None,
     controls: str = "",
     script: str = "",
     payload: str = "",
 ) -> str:
-    """A page from ready HTML: the heading and body of each section by its key, and the scripts where there are any."""
+    """A page from ready HTML: the heading and body of each section by its key, and the scripts where there are any.
+
+    The first section is the first screen; the others fold, and those named are closed at first.
+    """
+    (first, answer), *rest = bodies.items()
     data = f'<script type="application/json" id="payload">{payload}</script>\n<script>{script}</script>'
     return filled(
         "page.html",
@@ -224,9 +211,10 @@ def whole_page(
         style=asset("style.css"),
         heading=text_html(title, _TITLE_LIMIT),
         facts=facts,
-        contents="".join(f'<li><a href="#{key}">{heading}</a></li>' for key, (heading, _) in bodies.items()),
+        contents="".join(f'<li><a href="#{key}">{heading}</a></li>' for key, (heading, _) in rest),
         controls=controls,
-        sections="\n".join(section(key, heading, body) for key, (heading, body) in bodies.items()),
+        answer=section(first, *answer, None),
+        sections="\n".join(section(key, *each, "" if key in closed else "open") for key, each in rest),
         made=made or made_now(),
         scripts=data if script else "",
     )
@@ -321,8 +309,6 @@ DASHES = (
 )
 REFERENCE_DASHES = {"treat all": "7px,4px", "treat none": "2px,3px"}
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
-# so many comparisons in one sentence are a list
-_DETAIL = re.compile(r"\s*\([^()]*interval[^()]*\)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,8 +386,8 @@ def _unique(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str]:
-    """The sentences of the conclusion, names marked and figures in brackets set back.
+def answer_html(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, list[str]]:
+    """The sentences of the answer by what they are, names of models marked.
 
     The evaluation is asked with stand-ins for the names, so that no name can be taken for a word of the sentence.
     """
@@ -413,18 +399,26 @@ def conclusion_html(evaluation: Evaluation, models: Sequence[Model]) -> list[str
         results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
         options=evaluation.options.renamed(stand_in),
     )
+    # what takes long, and hangs on no name
     known = evaluation.by_threshold
-    vars(asked)["by_threshold"] = known and known.renamed(stand_in)  # which takes long, and hangs on no name
+    vars(asked)["by_threshold"] = known and known.renamed(stand_in)
+    findings = (replace(each, models=tuple(map(stand_in.__getitem__, each.models))) for each in evaluation.findings)
+    vars(asked)["findings"] = type(evaluation.findings)(findings)
 
     def name_html(match: re.Match[str]) -> str:
         return f"<b>{by_name[evaluation.models[int(match[1])]].html}</b>"
 
-    return [_TOKEN.sub(name_html, _set_back(sentence)) for sentence in asked.conclusion]
+    def sentence_html(sentence: str) -> str:
+        return _TOKEN.sub(name_html, typeset(visible(sentence, keep="\ue000\ue001")))
 
-
-def _set_back(sentence: str) -> str:
-    """HTML of a sentence, with the figures in brackets set back."""
-    return _DETAIL.sub(lambda found: f'<span class="detail">{found[0]}</span>', typeset(sentence))
+    answer = asked.answer
+    found = {
+        **{key: [getattr(answer, key)] for key in ("read", "meaning", "advice", "cost", "unit", "calibration")},
+        "shown": answer.shown,
+        "details": answer.details,
+        "not_shown": answer.not_shown,
+    }
+    return {key: [sentence_html(text) for text in sentences if text] for key, sentences in found.items()}
 
 
 def typeset(text: str) -> str:
@@ -453,23 +447,9 @@ def word(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" fill="var(--muted)">{text}</text>'
 
 
-# In which units regret is, and what it is called in them.
+# In which unit costs are: that of the answer.
 
 
-def decisions(evaluation: Evaluation) -> str:
-    """What regret is counted per."""
-    if evaluation.options.per_stake:
-        return visible(evaluation.options.per_stake)
-    return "decision" if evaluation.per == 1.0 else f"{evaluation.per:,g} decisions"
-
-
-def unit_words(evaluation: Evaluation) -> str:
-    """In which unit regret is."""
-    plain = evaluation.unit_cost == 1.0 or evaluation.options.per_stake
-    return html.escape(f"per {decisions(evaluation)}") + ("" if plain else " in units of cost")
-
-
-def regret_words(evaluation: Evaluation) -> str:
-    """What mean regret is called, with its unit where it is not plain."""
-    plain = evaluation.per == evaluation.unit_cost == 1.0
-    return "mean regret" if plain else f"mean regret {unit_words(evaluation)}"
+def counted_per(evaluation: Evaluation) -> float:
+    """How many decisions costs are counted for."""
+    return 1000.0 if evaluation.per == 1.0 else evaluation.per

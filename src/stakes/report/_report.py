@@ -15,19 +15,18 @@ from stakes.outputs.files import delivered
 from stakes.outputs.text import count, decimals_for, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import MAX_DRAWN, payload
-from stakes.report._figures import crossing_payload, crossing_section, figures, gain_figure, in_range_table
+from stakes.report._figures import cost_figure, crossing_payload, crossing_section, figures, in_range_table
 from stakes.report._page import (
     NAME_LIMIT,
+    answer_html,
     asset,
-    conclusion_html,
+    bullets,
     facts,
     json_for_script,
-    led,
     made_now,
     models_of,
     named,
     page_script,
-    percent_text,
     table,
     text_html,
     typeset,
@@ -38,19 +37,17 @@ from stakes.report._tables import (
     HTML,
     calibration_section,
     decomposition_table,
+    finding_html,
     finding_items,
     findings_list,
     further_table,
-    grave_findings,
-    grave_items,
     groups_tables,
     model_rows,
-    ranking_table,
 )
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from stakes.outputs.result_table import ResultTable
     from stakes.report._any_range import Json
@@ -61,7 +58,6 @@ if TYPE_CHECKING:
 
 _AMOUNTS_TITLE = "What acting on these predictions would cost in money"
 _HEADS = ("#", "Model", "Cost", "Gain over<br>acting on nobody", "Savings", "Acts on")
-_LABELS = ("#", "Model", "Cost", "Gain", "Savings", "Acts on")
 _HELD = {
     "false_negative": "amounts of false negatives as stated, those of false positives by the ratio",
     "false_positive": "amounts of false positives as stated, those of false negatives by the ratio",
@@ -94,27 +90,21 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
     """
     check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     models, made = models_of(evaluation), made_now()
+    said, figure = answer_html(evaluation, models), cost_figure(evaluation, models)
     bodies = {
-        "stake": ("What is at stake", _amounts_stake(evaluation, models)),
+        "stake": ("The answer", _sections.first_screen(evaluation, models, said, figure)),
         "money": ("In money", _money(evaluation, models)),
-        "ranking-section": ("Ranking", _amounts_ranking(evaluation, models)),
-        "gain": ("If false positives cost more or less than stated", gain_figure(evaluation, models)),
         "groups": ("Groups", groups_tables(evaluation, models) if evaluation.groups else ""),
         "findings": ("Findings", findings_list(evaluation, models)),
         "data": ("Data", _sections.data(evaluation, models, made, __version__)),
         "method": ("Method and references", _method(evaluation)),
     }
-    source = f"{text_html(evaluation.source, 60)} · " if evaluation.source else ""
     return whole_page(
         named(_AMOUNTS_TITLE if title is None else title),
-        f"{source}{html.escape(visible(evaluation.data_line))}",
+        typeset(visible(evaluation.answer.read)),
         {key: section for key, section in bodies.items() if section[1]},
         made=made,
     )
-
-
-def _amounts_stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    return led(*conclusion_html(evaluation, models)) + grave_findings(evaluation, models)
 
 
 def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -162,15 +152,7 @@ def _money_table(caption: str, found: ResultTable, models: Sequence[Model], held
     mine = [row for row in found.rows if row["held"] == held]
     decimals = decimals_for([row["standard_error"] for row in mine], [row["cost"] for row in mine])
     columns = found.view(("cost", "gain", "savings", "acted"), decimals=decimals)
-    return table(caption, _HEADS, model_rows(mine, columns, models, HTML), labels=_LABELS)
-
-
-def _amounts_ranking(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    stake = html.escape(visible(evaluation.options.per_stake))
-    return (
-        f"<p>Cost beyond that of right decisions, per {stake}: what mistakes cost over what they could cost. Skill is "
-        "the share saved of what the better constant decision costs.</p>"
-    ) + ranking_table(evaluation, models)
+    return table(caption, _HEADS, model_rows(mine, columns, models, HTML))
 
 
 def _method(evaluation: Evaluation) -> str:
@@ -187,23 +169,24 @@ def _method(evaluation: Evaluation) -> str:
 
 _TITLE = "What acting on these predictions would cost"
 _HEADINGS = {
-    "stake": "What is at stake",
-    "ranking-section": "Ranking",
-    "regret": "Regret at each threshold",
+    "stake": "The answer",
     "decision": "Decision curve",
     "crossing": "Where another decision costs less",
     "threshold": "At one threshold",
     "reliability": "Reliability",
-    "calibration": "Calibration",
-    "decomposition": "Where the cost comes from",
-    "roc": "ROC curves, and what they assume",
+    "groups": "Groups",
     "deferral": "Leaving cases to someone else",
     "information": "Is it worth more rows?",
-    "groups": "Groups",
     "findings": "Findings",
+    "calibration": "Calibration in numbers",
+    "decomposition": "Where the cost comes from",
+    "further": "Further numbers",
+    "roc": "ROC curves, and what they assume",
     "data": "Data",
     "method": "Method and references",
 }
+# of interest to experts
+_CLOSED = ("calibration", "decomposition", "further", "roc", "data", "method")
 
 
 def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
@@ -244,10 +227,11 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     bodies = _bodies(evaluation, models, content, made)
     return whole_page(
         named(_TITLE if title is None else title),
-        _facts(evaluation),
+        typeset(visible(evaluation.answer.read)),
         {key: (_HEADINGS[key], body) for key, body in bodies.items()},
+        closed=_CLOSED,
         made=made,
-        controls=_sections.controls(evaluation),
+        controls=asset("controls.html"),
         script=page_script(),
         payload=json_for_script(content),
     )
@@ -256,10 +240,10 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
 def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made: str) -> dict[str, str]:
     """Every section by its key, in order; that of groups only where there are any."""
     shown = models[:MAX_DRAWN]
-    drawn = figures(evaluation, shown)
+    drawn, said = figures(evaluation, shown), answer_html(evaluation, models)
     bodies = {
-        "stake": _sections.stake(evaluation, models),
-        "ranking-section": ranking_table(evaluation, models) + _further(evaluation, models),
+        "stake": _sections.first_screen(evaluation, models, said, drawn.pop("regret")),
+        "further": _further(evaluation, models, said),
         "crossing": crossing_section(evaluation, models),
         "threshold": asset("threshold.html"),
         "calibration": calibration_section(evaluation, shown),
@@ -276,20 +260,11 @@ def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made
     return {key: bodies[key] for key in _HEADINGS if bodies[key]}
 
 
-def _further(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    numbers = f"<details><summary>Further numbers</summary>{further_table(evaluation, models)}</details>"
+def _further(evaluation: Evaluation, models: Sequence[Model], said: Mapping[str, Sequence[str]]) -> str:
+    numbers = bullets(said["details"]) + further_table(evaluation, models)
     if len(models) <= MAX_DRAWN:
         return numbers
     return f"{numbers}<p>The figures show the {MAX_DRAWN} best of the {len(models)} models.</p>"
-
-
-def _facts(evaluation: Evaluation) -> str:
-    source = f"{text_html(evaluation.source, 60)} · " if evaluation.source else ""
-    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
-    where = f"threshold {low}" if low == high else f"thresholds {low} to {high}"
-    rows = html.escape(evaluation.data_line) or f"{count(evaluation.n_rows)} rows"
-    share = percent_text(evaluation.prevalence)
-    return f"{source}{rows}, {share} positive · reported for {where}"
 
 
 # The report of decisions among many actions: a page of tables, without scripts.
@@ -333,7 +308,7 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
     rows = found.rows
     classes = ["Class", "Share of rows", "Mean cost", "Least", *map(_name, rows.actions)]
     bodies = {
-        "stake": ("What is at stake", _actions_stake(found)),
+        "stake": ("The answer", _actions_stake(found)),
         "ranking-section": ("Ranking", _actions_ranking(found)),
         "classes": (
             "By true class",
@@ -354,9 +329,12 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
 
 
 def _actions_stake(found: ActionEvaluation) -> str:
-    sentences = found.told(lambda name: shorten(named(name), NAME_LIMIT))
-    grave = grave_items(action_findings(found), _names(found))
-    return led(*(typeset(visible(text)) for text in sentences)) + grave
+    first, *others = (typeset(visible(text)) for text in found.told(lambda name: shorten(named(name), NAME_LIMIT)))
+    grave = [finding for finding in action_findings(found) if finding.severity in {"error", "warning"}]
+    others += [finding_html(finding, _names(found)) for finding in grave]
+    lead, _, detail = first.partition(" (")
+    beside = f'<p class="cost">({detail}</p>' if detail else ""
+    return f'<p class="advice">{lead}</p>{beside}{bullets(others)}'
 
 
 def _name(text: object) -> str:
@@ -365,19 +343,19 @@ def _name(text: object) -> str:
 
 def _actions_ranking(found: ActionEvaluation) -> str:
     chosen, ranking = found.selection, found.tables()["ranking"]
-    columns, models = ranking.view(("cost", "gap", "p_best", "skill")), len(found.models)
+    columns, models = ranking.view(("cost", "gap", "skill")), len(found.models)
     cells = HTML.rows(ranking.rows[:models], columns)
     cells += replace(HTML, missing="").rows(ranking.rows[models:], columns)
     rows = [[str(row["rank"] or ""), _name(row["model"]), *mine] for row, mine in zip(ranking.rows, cells, strict=True)]
     level = f"{found.confidence_level * 100:g}%"
-    heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Is best", "Skill"]
+    heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Skill"]
     words = (
         f"<p>Intervals of the {chosen.scale} are simultaneous {level} intervals, of all rows at once, the others "
         "pointwise. “Always …” takes one "
         "action for every case. Skill is the share saved of what lies between the best of these and perfect "
         "knowledge.</p>"
     )
-    return words + table("Models by mean cost; lower is better", heads, rows, labels=heads)
+    return words + table("Models by mean cost; lower is better", heads, rows)
 
 
 def _by_model(found: ActionEvaluation, key: str, caption: str, heads: Sequence[str]) -> str:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.outputs.text import count, decimals_for, fixed, number, odds, say, times, visible
-from stakes.report._any_range import no_bands, no_intervals, own_weighting
+from stakes.outputs.text import count, decimals_for, fixed, number, odds, visible
+from stakes.report._any_range import cut_points, no_bands, no_intervals
 from stakes.report._page import (
     at_most,
     bullets,
-    conclusion_html,
     facts,
     filled,
     follows,
     interval,
-    led,
     line,
     percent_text,
     table,
@@ -25,7 +23,7 @@ from stakes.report._page import (
     typeset,
     word,
 )
-from stakes.report._tables import cost_words, grave_findings
+from stakes.report._tables import answer_table, finding_html, names_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,39 +34,28 @@ if TYPE_CHECKING:
 
 # The sections of words: what is at stake, the data, the method and what it rests on.
 
+# shown once another range is chosen
+_OWN = '<span class="own">For the range as reported: </span>'
 _SOURCE_LIMIT = 100
 _COSTS_LIMIT = 300
 
 
-def stake(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """The conclusion, and what the range of thresholds means."""
-    words = follows("stake", led(*conclusion_html(evaluation, models)))
-    meaning = f'<p class="range">{follows("meaning", _meaning(evaluation), "span")}</p>'
-    return words + grave_findings(evaluation, models) + meaning
-
-
-def controls(evaluation: Evaluation) -> str:
-    """Where the reader sets the range; shown once the scripts run."""
-    own = own_weighting(evaluation.costs)
-    names = {"uniform": "uniform", "log-odds": "uniform in log-odds"}
-    if own["weighting"] == "given":
-        names["given"] = "as reported"
-    options = "".join(f'<option value="{value}">{words}</option>' for value, words in names.items())
-    return filled("controls.html", weightings=options)
-
-
-def _meaning(evaluation: Evaluation) -> str:
-    low, high = evaluation.costs.low, evaluation.costs.high
-    words = "meaning_one" if low == high else "meaning_whole" if (low, high) == (0.0, 1.0) else "meaning"
-    return say(words, low=percent_text(low), says=_exchange(low), high=percent_text(high), says_high=_exchange(high))
-
-
-def _exchange(threshold: float) -> str:
-    if threshold in {0.0, 1.0}:
-        return say("no_miss" if threshold else "no_cost")
-    ratio = (1.0 - threshold) / threshold
-    many = times(max(ratio, 1.0 / ratio))
-    return say("misses" if ratio < 1.0 else "one_alarm" if many == "1" else "alarms", times=many)
+def first_screen(
+    evaluation: Evaluation, models: Sequence[Model], said: Mapping[str, Sequence[str]], figure: str
+) -> str:
+    """The answer: what the range means, the advice and its cost, the curve beside the table, what is shown."""
+    names = names_html(models)
+    advice = "".join(f'<p class="{kind}">{text}</p>' for kind in ("advice", "cost") for text in said[kind])
+    others = [finding for finding in evaluation.answer.findings if finding.severity != "error"]
+    grave = [finding for finding in evaluation.answer.findings if finding.severity == "error"]
+    errors = "".join(f'<p class="grave">{_OWN}{finding_html(finding, names)}</p>' for finding in grave)
+    beneath = [text for key in ("unit", "shown", "not_shown", "calibration") for text in said[key]]
+    beneath += [finding_html(finding, names) for finding in others]
+    return (
+        f'<p class="range">{follows("meaning", said["meaning"][0], "span")}</p>{follows("advice", advice)}{errors}'
+        f'<div class="screen">{figure}<div>{answer_table(evaluation, models)}'
+        f"{follows('beneath', bullets(beneath))}</div></div>"
+    )
 
 
 def data(evaluation: Evaluation, models: Sequence[Model], made: str, version: str) -> str:
@@ -144,7 +131,7 @@ def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
         level=f"{evaluation.confidence_level * 100:g}%",
         dependence=_dependence_words(evaluation),
         thinned=_thinned_words(content),
-        intervals=_interval_words(evaluation, content),
+        intervals=_interval_words(evaluation),
         bands=_band_words(evaluation),
     )
 
@@ -169,16 +156,15 @@ def _rows_words(evaluation: Evaluation) -> str:
     )
 
 
-def _interval_words(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
+def _interval_words(evaluation: Evaluation) -> str:
     why = no_intervals(evaluation)
     if why:
         return f"They have no intervals, for {why}."
     return (
-        f"Their intervals and p-values are approximate: they come from covariances of the losses over "
-        f"{content['spread']['size']} stretches of the axis, which are exact only where a range ends at their cut "
-        "points and all thresholds count alike. The degrees of freedom are those over the range as reported. What is "
-        "said of the choice rests on 10,000 draws, the same each time: the standard error of a probability is half a "
-        "percentage point at most."
+        "Such a range is chosen after looking at the results: intervals of single models hold, claims over models do "
+        "not, and the page makes none. The intervals are approximate: they come from covariances of the losses over "
+        f"{len(cut_points(evaluation.costs)) - 1} stretches of the axis, which are exact only where a range ends at "
+        "their cut points and all thresholds count alike. The degrees of freedom are those over the range as reported."
     )
 
 
@@ -207,14 +193,12 @@ def _thinned_words(content: Mapping[str, Any]) -> str:
 
 def _scale_words(evaluation: Evaluation) -> str:
     words = {
-        "regret": "The regret averaged over the plausible thresholds, per decision.",
-        "integral": "The integral of regret over the plausible thresholds.",
+        "regret": "The regret averaged over the plausible thresholds",
+        "integral": "The integral of regret over the plausible thresholds",
         "loss": "The integral of regret times the customary factor, so that the whole range gives the Brier score or "
-        "the log loss.",
+        "the log loss",
     }
-    unit = evaluation.unit_cost
-    stated = "" if unit == 1.0 else f" A false positive and a false negative together cost {unit:,g} units."
-    return f"Scale “{evaluation.scale}”: {cost_words(evaluation)}. {words[evaluation.scale]}{stated}"
+    return typeset(visible(f"{words[evaluation.scale]}, {evaluation.answer.per}. {evaluation.answer.unit}"))
 
 
 def _rule_words(evaluation: Evaluation) -> str:
@@ -263,7 +247,7 @@ def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         limit = f"At most {most:,} cases" if most >= 1 else f"At most {percent_text(most)} of cases"
         limit += " are deferred. "
     words = f"<p>{fee}{limit}Models are compared on the whole cost, never on the cases that each decides.</p>"
-    shown = table("Costs with and without the option to defer, as reported", heads, rows, labels=heads)
+    shown = table("Costs with and without the option to defer, as reported", heads, rows)
     return _said(found.conclusion) + words + shown + _over_fees(evaluation, models)
 
 

@@ -8,12 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from stakes.evaluation import FINDINGS
-from stakes.inference import ROWS_NEEDED, decomposition_interval
 from stakes.outputs.result_table import CellStyle
-from stakes.outputs.text import count, decimals_for, number, p_value, say, shorten
+from stakes.outputs.text import count, decimals_for, p_value, shorten
 from stakes.report._page import (
     NAME_LIMIT,
     REFERENCE_DASHES,
@@ -21,17 +18,16 @@ from stakes.report._page import (
     follows,
     named,
     percent_text,
-    regret_words,
     skill_percent,
     swatch,
     table,
     text_html,
     typeset,
-    unit_words,
 )
+from stakes.report._words import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from stakes.evaluation import Evaluation, Finding
     from stakes.outputs.result_table import TableColumn
@@ -42,17 +38,14 @@ if TYPE_CHECKING:
 
 # The ranking table: cost with its interval, the difference to the best, skill, and the two references.
 
-_WIDTH = 96.0
 _METRIC_LIMIT = 40
-_WORDS = {"regret": "Mean regret", "integral": "Integral", "loss": "Loss"}
-_SCALES = {"integral": "integral of regret", "loss": "loss"}
 HTML = CellStyle(
     fixed,
     {
         "difference": partial(fixed, sign=True),
         "skill": lambda share, _: skill_percent(share),
         "end": lambda share, _: f"{fixed(100 * share, 1)}%",
-        "p": lambda value, _: html.escape(p_value(value)),
+        "p": lambda value, _: html.escape(p_value(value)).removeprefix("= "),
         "count": lambda value, _: count(value),
         "significant": lambda value, _: f"{value:.4g}",
         "probability": lambda share, _: f"{100.0 * share:.0f}%",
@@ -64,9 +57,9 @@ HTML = CellStyle(
     p="<small>p {}</small>",
     ends={"skill": "end", "savings": "end"},
 )
-_SPANNED: dict[str, Any] = {
-    "interval": "<span>{value}</span><small>{low} to {high}</small>",
-    "unknown": "<span>{value}</span><small>no interval</small>",
+_ANSWERED: dict[str, Callable[[Any, int], str]] = {
+    "yes": lambda value, _: "yes" if value else "no",
+    "number": lambda value, places: "" if math.isnan(value) else fixed(value, places).removeprefix("0"),
 }
 
 
@@ -83,134 +76,92 @@ def model_rows(
 
 def _valued(record: Mapping[str, Any], columns: Sequence[TableColumn], cells: Sequence[str]) -> list[Cell]:
     values = [record[column.key] for column in columns]
-    return [text if value is None else (text, value) for text, value in zip(cells, values, strict=True)]
+    return [(text, value) if type(value) is float else text for text, value in zip(cells, values, strict=True)]
 
 
-def cost_words(evaluation: Evaluation) -> str:
-    """What the expected cost is, and in which unit."""
-    return regret_words(evaluation) if evaluation.scale == "regret" else _SCALES[evaluation.scale]
-
-
-def ranking_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """Models from the best to the worst, then treating all and treating none, on every scale."""
-    found, by_name = evaluation.tables()["ranking"], {model.name: model for model in models}
-    results, heads = found.rows[: len(models)], _columns(evaluation)
-    decimals = decimals_for([row["standard_error"] for row in results], [row["score"] for row in results])
-    style, ends = replace(HTML, decimals=decimals, ends={"difference": "number"}, **_SPANNED), _ends(results)
-    columns = [
-        replace(
-            column,
-            interval=column.interval.replace("simultaneous", "ci"),
-            decimals=decimals_for([], [row[column.key] for row in results]) if column.key in _WORDS else None,
-        )
-        for column in found.view(heads)
-    ]
+def answer_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Models from the best to the worst, then the references: cost, more than the first, may be best, AUC."""
+    answer, by_name = evaluation.answer, {model.name: model for model in models}
+    style = replace(HTML, decimals=answer.decimals, number=_cost, formats=_ANSWERED)
+    # amounts of their own make no AUC
+    keys = ("cost", "more", "may_be_best", *([] if evaluation.options.per_stake else ["auc"]))
+    columns = answer.table.view(keys)
     rows: list[list[Cell]] = []
-    for record, cells in zip(found.rows, style.rows(found.rows, columns), strict=True):
-        name, place = record["model"], list(heads).index("score")
-        cells[place] = _whisker(record, ends) + cells[place]
-        if name in by_name:
-            model, like = by_name[name], record["acts_like"]
-            note = f'<small class="note">acts like {like}</small>' if like else ""
-            rank, head = f'<span class="rank">{model.rank}</span>', _head(model.sample + note, model.rank - 1)
-        else:
-            sample = f'<span data-reference="{name}">{swatch("--reference", REFERENCE_DASHES[name])} {name}</span>'
-            rank, head = "", _head(sample)
-        rows.append([rank, head, *_valued(record, columns, cells)])
-    named = [("#", ""), ("Model", ""), *heads.values()]
-    shown = [head + (f"<br><small>{detail}</small>" if detail else "") for head, detail in named]
-    labels = [head for head, _ in named]
-    return table(caption("ranking", evaluation), shown, rows, key="ranking", labels=labels, follow="ranking")
+    for place, record in enumerate(answer.table.rows):
+        shown = record | {"more": record["more"] if place else None}
+        cells = _valued(shown, columns, style.rows([shown], columns)[0])
+        name, model = record["model"], by_name.get(record["model"])
+        if model is None:
+            sample = f"{swatch('--reference', REFERENCE_DASHES[name])} {text_html(record['label'], NAME_LIMIT)}"
+            rows.append(["", _head(f'<span data-reference="{name}">{sample}</span>'), *cells])
+            continue
+        like = evaluation[name].acts_like
+        note = f'<small class="note">{_like(evaluation, like)}</small>' if like else ""
+        head = _head(model.sample + note, model.rank - 1)
+        rows.append([f'<span class="rank">{model.rank}</span>', head, *cells])
+    level = f"{evaluation.confidence_level * 100:g}% interval"
+    heads = [f"{head}<br><small>{level}</small>" for head in ("Cost", "More than the first")]
+    caption = f"Costs {answer.per}; intervals hold for all rows of a column at once"
+    heads = ["#", "Model", *heads, "May be best", *(["AUC"] if "auc" in keys else [])]
+    return table(caption, heads, rows, key="answer", follow="answer")
+
+
+def _like(evaluation: Evaluation, reference: str) -> str:
+    return html.escape(say("note_like", constant=label_of(evaluation, reference)))
+
+
+def label_of(evaluation: Evaluation, reference: str) -> str:
+    """What acting on everyone or on no one is called."""
+    return next(row["label"] for row in evaluation.answer.table.rows if row["model"] == reference)
+
+
+def _cost(value: float, decimals: int) -> str:
+    """A cost, or that it is less than the decimals show."""
+    least = 10.0**-decimals
+    return say("below", least=fixed(least, decimals)) if 0.0 < abs(value) < least / 2.0 else fixed(value, decimals)
 
 
 def _head(name: str, model: int | None = None) -> str:
     place = "" if model is None else f' data-model="{model}"'
-    return f'<th scope="row" role="rowheader"{place}>{name}</th>'
-
-
-def _columns(evaluation: Evaluation) -> dict[str, tuple[str, str]]:
-    """Head and detail of each column of the ranking."""
-    level, scale = f"{evaluation.confidence_level * 100:g}%", evaluation.scale
-    versus = f"difference, pointwise {level} interval, p; of this pair alone"
-    unit = f"{unit_words(evaluation)}, " if scale == "regret" else ""
-    found: dict[str, tuple[str, str]] = {name: (word, "") for name, word in _WORDS.items()}
-    if evaluation.options.per_stake:
-        found = {scale: found[scale]}
-    heads = {"score" if name == scale else name: each for name, each in found.items()}
-    heads["score"] = _WORDS[scale], f"{unit}pointwise {level} interval"
-    return heads | {"vs_best": ("More than the best", versus), "skill": ("Skill", "")}
+    return f'<th scope="row"{place}>{name}</th>'
 
 
 def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """Numbers beside the expected cost, and the metrics that were asked for."""
-    found, asked = evaluation.tables()["ranking"], list(evaluation.results[0].metrics)
-    areas = [evaluation.auc(model.name).interval for model in models]
-    pairs = zip(found.rows, areas, strict=False)
-    rows = [row | {"auc_low": low, "auc_high": high} for row, (low, high) in pairs]
-    columns = found.view(["auc"], interval="auc") + found.view(["share_acted_on"])
+    """Numbers beside those of the answer, each with an interval of its own, and the metrics that were asked for."""
+    tables, asked = evaluation.tables(), list(evaluation.results[0].metrics)
+    rows = [more | row for more, row in zip(tables["ranking"].rows, tables["details"].rows, strict=False)]
+    columns = tables["details"].view(("cost", "auc", "skill", "share_acted_on"))
     for name in asked:
-        columns += found.view([name], decimals=decimals_for([], [row[name] for row in rows]))
-    heads = ["#", "Model", "AUC", "Share acted on", *(text_html(name, _METRIC_LIMIT) for name in asked)]
-    level = f"{evaluation.confidence_level * 100:g}%"
-    caption = (
-        f"Further numbers of each model, the area with its pointwise {level} interval; not what the ranking goes by"
-    )
-    return table(caption, heads, model_rows(rows, columns, models, replace(HTML, **_SPANNED)))
-
-
-def caption(of: str, evaluation: Evaluation) -> str:
-    """What a table shows, over which thresholds."""
-    low, high = evaluation.costs.low, evaluation.costs.high
-    return say(of, over=say("over_one" if low == high else "over", low=percent_text(low), high=percent_text(high)))
-
-
-def _ends(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float] | None:
-    numbers = [row[key] for row in rows for key in ("score", "ci_low", "ci_high") if math.isfinite(row[key])]
-    return (min(numbers), max(numbers)) if numbers and min(numbers) < max(numbers) else None
-
-
-def _whisker(record: Mapping[str, Any], ends: tuple[float, float] | None) -> str:
-    """Cost and interval as a dot on a line, all rows on one scale; empty where they lie outside it."""
-    score, low, high = record["score"], record["ci_low"], record["ci_high"]
-    if ends is None or not math.isfinite(score) or not ends[0] <= score <= ends[1]:
-        return ""
-    x = _place(score, ends)
-    line = ""
-    if math.isfinite(low) and math.isfinite(high):
-        line = f'<path d="M{_place(low, ends):.1f} 8H{_place(high, ends):.1f}" class="whisker"/>'
-    return (
-        f'<svg viewBox="0 0 {_WIDTH:.0f} 16" width="{_WIDTH:.0f}" height="16" aria-hidden="true">{line}'
-        f'<circle cx="{x:.1f}" cy="8" r="4" class="dot"/></svg>'
-    )
-
-
-def _place(value: float, ends: tuple[float, float]) -> float:
-    share = (value - ends[0]) / (ends[1] - ends[0])
-    return 5.0 + (_WIDTH - 10.0) * min(max(share, 0.0), 1.0)
+        columns += tables["ranking"].view([name], decimals=decimals_for([], [row[name] for row in rows]))
+    heads = ["#", "Model", "Cost", "AUC", "Skill", "Acts on", *(text_html(name, _METRIC_LIMIT) for name in asked)]
+    style = replace(HTML, decimals=evaluation.answer.decimals)
+    return table("Further numbers of each model", heads, model_rows(rows, columns, models, style))
 
 
 # The section of groups: for whom a model holds.
 
-_GAP = "Skill less that of the others"
-_HEADS = {
-    "n_rows": "Rows",
-    "prevalence": "Positive",
-    "score": "Expected cost",
-    "skill": "Skill",
-    "skill_difference": _GAP,
-}
+_HEADS = {"n_rows": "Rows", "prevalence": "Positive", "score": "Cost"}
+_PROMISED = {"more_than_promised": "More than its scores promise", "more_than_promised_p_adjusted": "p (Holm)"}
+_SKILL = {"skill": "Skill", "skill_difference": "Skill less that of the others"}
 _OF_PROBABILITIES = {"corrected_miscalibration": "Miscalibration, corrected", "auc": "AUC"}
 _OF_AMOUNTS = {"cost": "Cost per 1,000 rows", "gain": "Gain per 1,000 rows"}
+_COSTS = ("more_than_promised", "corrected_miscalibration")
+_ENDS = (f"{cost}_ci_{end}" for cost in _COSTS for end in ("low", "high"))
+_IN_UNIT = ("score", "ci_low", "ci_high", "standard_error", *_COSTS, *_ENDS)
+_COMPARED = ("skill", "what the model's own scores promise there")
 
 
 def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """One table for each column that divides the rows, over the range as reported."""
     by_name, found = {model.name: model for model in models}, evaluation.tables()["groups"]
-    shown = _HEADS | (_OF_AMOUNTS if evaluation.options.per_stake else _OF_PROBABILITIES)
+    records = [row | {key: evaluation.answer.factor * row[key] for key in _IN_UNIT} for row in found.rows]
+    amounts = bool(evaluation.options.per_stake)
+    # where decisions do not follow the scores, these promise nothing
+    own = _PROMISED if evaluation.rule == "score" and not amounts else _SKILL
+    shown = _HEADS | own | (_OF_AMOUNTS if amounts else _OF_PROBABILITIES)
     columns, parts = found.view(shown), []
-    labels = ["", "", *("Skill less others'" if head == _GAP else head for head in shown.values())]
-    for column in dict.fromkeys(row["column"] for row in found.rows):
-        mine = [row for row in found.rows if row["column"] == column]
+    for column in dict.fromkeys(row["column"] for row in records):
+        mine = [row for row in records if row["column"] == column]
         mine.sort(key=lambda row: by_name[row["model"]].rank)
         decimals = decimals_for([row["standard_error"] for row in mine], [row["score"] for row in mine])
         rows: list[list[Cell]] = [
@@ -222,12 +173,12 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
             for row in mine
         ]
         name, heads = shorten(named(column), NAME_LIMIT), ["Model", "Group", *shown.values()]
-        parts.append(table(f"Every model in every group of {name}", heads, rows, labels=labels, kind="groups"))
-    level = f"{evaluation.confidence_level * 100:g}%"
+        parts.append(table(f"Every model in every group of {name}", heads, rows, kind="groups"))
+    level, by = f"{evaluation.confidence_level * 100:g}%", _COMPARED[own is _PROMISED]
     return (
-        "<p>Over the range as reported. Expected cost depends on how many positives a group has: compare groups by "
-        f"skill.{_stake_words(evaluation)} Intervals are pointwise {level} intervals; p-values are "
-        "adjusted for the number of groups (Holm).</p>"
+        f"<p>Over the range as reported; costs {html.escape(evaluation.answer.per)}. The cost depends on how many "
+        f"positives a group has: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} "
+        "intervals; p-values are adjusted for several comparisons (Holm).</p>"
     ) + "".join(parts)
 
 
@@ -273,10 +224,7 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         known = f"{count(record['n_rows'])}<small>{count(record['n_positives'])} positive</small>"
         cells.insert(2, "0" if record["slope"] is None else known)
     heads = [f"{head}<br><small>{meaning}</small>" for head, meaning in _NUMBERS.values()]
-    labels = ["", "", "Cases", *(head for head, _ in _NUMBERS.values())]
-    shown = table(
-        f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows, labels=labels
-    )
+    shown = table(f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows)
     level = f"{evaluation.confidence_level * 100:g}%"
     notes = dict.fromkeys(row["note"] for row in found.rows[::2] if row["note"])
     return (
@@ -294,43 +242,26 @@ _TERMS = ("decomposed", "miscalibration", "discrimination", "uncertainty")
 
 def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """The terms of every model."""
-    found = evaluation.tables()["ranking"]
-    results = found.rows[: len(models)]
-    terms = {row["model"]: [row[key] for key in _TERMS] for row in results}
-    errors = [row["standard_error"] for row in results]
-    style = replace(HTML, decimals=decimals_for(errors, [term for mine in terms.values() for term in mine]))
-    rows = model_rows(results, found.view((*_TERMS, "skill")), models, style, values=True)
-    heads = ["#", "Model", f"Cost<br><small>{cost_words(evaluation)}</small>", "MCB", "DSC", "UNC", "Skill"]
-    missing = [model.html for model in models if not all(map(math.isfinite, terms[model.name]))]
+    found, by = evaluation.tables()["ranking"], evaluation.answer.factor
+    results = [row | {key: by * row[key] for key in _TERMS} for row in found.rows[: len(models)]]
+    columns = found.view((*_TERMS, "skill"), decimals=None)
+    style = replace(HTML, decimals=evaluation.answer.decimals)
+    rows = model_rows(results, columns, models, style, values=True)
+    heads = ["#", "Model", "Cost", "MCB", "DSC", "UNC", "Skill"]
+    missing = [
+        model.html
+        for model, row in zip(models, results, strict=True)
+        if not all(math.isfinite(row[key]) for key in _TERMS)
+    ]
     note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
-    shown = table(caption("decomposition", evaluation), heads, rows, follow="decomposition")
-    return shown + follows("missing", note) + _on_new_rows(evaluation, models[0])
-
-
-def _on_new_rows(evaluation: Evaluation, best: Model) -> str:
-    """What recalibrating the best model would save on rows it is not fitted to; nothing where that cannot be said."""
-    rows, costs = evaluation.rows, evaluation.costs
-    if rows is None or rows.dependent or evaluation.rule != "score":
-        return ""
-    if min(np.bincount(rows.y, minlength=2)) < ROWS_NEEDED:
-        return ""
-    if len(costs.atoms[0]) or not math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0))):
-        return ""
-    y, score, _, weight = rows.arguments(*2 * [evaluation.models.index(best.name)])
-    prevalence = evaluation.prevalence if rows.fixed_prevalence else None
-    options: dict[str, Any] = {"sample_weight": weight, "prevalence": prevalence}
-    options["confidence_level"] = evaluation.confidence_level
-    found = decomposition_interval(y, score, costs=costs, scale="integral", **options).miscalibration
-    value, low, high = (number(evaluation.factor * end) for end in (found.value, *found.interval))
-    sure = f"{100.0 * found.confidence_level:g}% interval {low} to {high}; cross-fitted, over the range as reported"
-    if found.interval[0] <= 0.0:
-        return f"<p>Recalibrating {best.html} is not shown to save anything on new rows ({sure}).</p>"
-    return f"<p>On new rows recalibrating {best.html} would save about {value} ({sure}).</p>"
+    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
+    over = say("over_one" if low == high else "over", low=low, high=high)
+    caption = say("decomposition", per=evaluation.answer.per, over=over)
+    shown = table(caption, heads, rows, follow="decomposition")
+    return shown + follows("missing", note)
 
 
 # The section of findings: what to know before acting on the result, and what to do about it.
-
-_GRAVE = ("error", "warning")
 
 
 def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
@@ -338,20 +269,27 @@ def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if len(evaluation.findings) == 0:
         made = sum(check.of_amounts or not evaluation.options.per_stake for check in FINDINGS.values())
         return f"<p>None of the {made} checks found anything.</p>"
-    names = {model.name: f"<b>{model.html}</b>" for model in models}
-    return finding_items(evaluation.findings, names)
+    return finding_items(evaluation.findings, names_html(models))
 
 
-def grave_findings(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """The errors and warnings, which stand under the headline: they may make it worth little."""
-    names = {model.name: f"<b>{model.html}</b>" for model in models}
-    return grave_items(evaluation.findings, names, " (the range as reported)")
+def names_html(models: Sequence[Model]) -> dict[str, str]:
+    """How the sentences of findings write the names of models."""
+    return {model.name: f"<b>{model.html}</b>" for model in models}
 
 
-def grave_items(findings: Iterable[Finding], names: dict[str, str], where: str = "") -> str:
-    """Errors and warnings of all findings, with the names of models as ready HTML."""
-    grave = [finding for finding in findings if finding.severity in _GRAVE]
-    return f'<p class="grave">Before acting on this{where}:</p>{finding_items(grave, names)}' if grave else ""
+def finding_html(finding: Finding, names: dict[str, str]) -> str:
+    """What was found, after how grave it is."""
+    return f"{_severity(finding)} {_sentence(finding, names)}"
+
+
+def _severity(finding: Finding) -> str:
+    return f'<span class="severity {finding.severity}">{finding.severity}</span>'
+
+
+def _sentence(finding: Finding, names: dict[str, str]) -> str:
+    # the template is escaped before the names, which are ready HTML, take their places in it
+    groups = (f"<b>{text_html(group, NAME_LIMIT)}</b>" for group in finding.groups)
+    return typeset(finding.template).format(*(names[model] for model in finding.models), *groups)
 
 
 def finding_items(findings: Iterable[Finding], names: dict[str, str]) -> str:
@@ -360,10 +298,7 @@ def finding_items(findings: Iterable[Finding], names: dict[str, str]) -> str:
 
 
 def _item(finding: Finding, names: dict[str, str]) -> str:
-    # the template is escaped before the names, which are ready HTML, take their places in it
-    groups = (f"<b>{text_html(group, NAME_LIMIT)}</b>" for group in finding.groups)
-    sentence = typeset(finding.template).format(*(names[model] for model in finding.models), *groups)
     return (
-        f'<li><span class="severity {finding.severity}">{finding.severity}</span> <code>{finding.code}</code>'
-        f'<p>{sentence}</p><p class="remedy">{html.escape(finding.remedy)}</p></li>'
+        f"<li>{_severity(finding)} <code>{finding.code}</code>"
+        f'<p>{_sentence(finding, names)}</p><p class="remedy">{html.escape(finding.remedy)}</p></li>'
     )

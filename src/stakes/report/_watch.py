@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.outputs.hooks import draw
 from stakes.outputs.text import number
-from stakes.report._page import bullets, fixed, led, table, text_html, whole_page
+from stakes.report._page import bullets, fixed, table, text_html, whole_page
 
 if TYPE_CHECKING:
     from stakes.monitoring import CostMonitor, CostMonitors
@@ -62,14 +62,14 @@ def render_watch(watch: CostMonitors, *, title: str | None = None) -> str:
     alarms = [name for name, monitor in watch.monitors.items() if monitor.alarm]
     lead = "Yes: " + ", ".join(map(_name, alarms)) + "." if alarms else "Nothing shows that it has."
     said = [f"<b>{_name(name)}</b>: {html.escape(monitor.describe())}" for name, monitor in watch.monitors.items()]
-    bodies = {"stake": ("Conclusion", led(lead, *said))}
+    bodies = {"stake": ("Conclusion", f'<p class="advice">{lead}</p>{bullets(said)}')}
     for place, (name, monitor) in enumerate(watch.monitors.items()):
         if monitor.n_days:
             bodies[f"monitor-{place}"] = (_name(name), _picture(monitor, name) + _days(monitor))
     bodies["method"] = ("How to read this", bullets(map(html.escape, _METHOD)))
     count = len(watch.monitors)
     facts = f"{count} monitor{'s' * (count != 1)}; costs per 1,000 decisions"
-    return whole_page(title or _TITLE, facts, bodies)
+    return whole_page(title or _TITLE, facts, bodies, closed=())
 
 
 def _name(text: str) -> str:

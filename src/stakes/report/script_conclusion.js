@@ -1,7 +1,5 @@
 // The library's sentences for a range of the reader's own: page.sentences has the words, here they get their numbers.
 
-const WORTH_RECALIBRATING = 0.05;
-
 // The nodes of a sentence whose slots are filled with text, a node or nodes.
 function told(sentence, filled = {}) {
   return page.sentences[sentence].split(/\{(\w+)\}/).flatMap((part, k) => (k % 2 ? filled[part] : part));
@@ -11,96 +9,72 @@ function said(sentence, filled) {
   return told(sentence, filled).join("");
 }
 
-// What a threshold says about misses and false alarms.
-function exchange(threshold) {
-  if (threshold === 0 || threshold === 1) {
-    return said(threshold === 0 ? "no_cost" : "no_miss");
-  }
-  const ratio = (1 - threshold) / threshold;
-  const many = times(Math.max(ratio, 1 / ratio));
-  return said(ratio < 1 ? "misses" : many === "1" ? "one_alarm" : "alarms", { times: many });
+// Nodes with a comma or "and" between them.
+function enumerated(nodes) {
+  return nodes.flatMap((node, k) => (k === 0 ? [node] : [k === nodes.length - 1 ? " and " : ", ", node]));
 }
 
-function meaning({ low, high }) {
-  const words = low === high ? "meaning_one" : low === 0 && high === 1 ? "meaning_whole" : "meaning";
-  return said(words, { low: percent(low), says: exchange(low), high: percent(high), says_high: exchange(high) });
+// What a model or a reference is called in a sentence.
+function calledOf(rule, first = false) {
+  const text = page.words.decisions[rule.name] ?? "";
+  return rule.model ? nameOf(rule) : first ? text[0].toUpperCase() + text.slice(1) : text;
 }
 
-function conclusion(state, results) {
-  const found = selectionOf(results);
-  const [first, ...others] = found.why ? unsaid(state, results, found) : choiceSentences(whereOf(state), found, results.scale);
-  const sentences = [...others, ...everyThreshold(state, found), ...harmed(), ...boundless(results), ...calibration(state, results), ...likeConstants(results)];
-  const items = sentences.map((nodes) => make("li", {}, ...nodes));
-  return [make("p", { class: "lead", "data-selection": inFull(found) }, ...first), make("ul", { class: "findings" }, ...items)];
+// How many false alarms one missed event is as bad as, as the library says it.
+function asBadAs({ low, high }) {
+  const [most, least] = [low, high].map((end) => (end === 0 || end === 1 ? "" : times((1 - end) / end)));
+  const many = low === 0 || least === most ? least || most : said("low_to_high", { low: least, high: most });
+  const words = high === 0 ? "worse" : high === 1 ? (low === 0 ? "any_number" : "at_most") : low === 0 ? "at_least" : "as_bad";
+  return said(words, { many: high === 1 ? most : many, plural: most === "1" ? "" : "s" });
 }
 
-// The numbers of the selection in full, for those who want more digits.
-function inFull({ why, chosen, cost, corrected, interval, critical, loss, possible, chances, against }) {
-  const name = (rule) => rule.model?.name ?? rule.name;
-  return JSON.stringify(why ? { why } : {
-    ...{ chosen: name(chosen), cost, corrected, interval, critical, loss, possible: possible.map(name) },
-    chances: Object.fromEntries(chances.map(({ rule, share }) => [name(rule), share])),
-    limits: Object.fromEntries(against.map(({ rule, limit }) => [name(rule), limit])),
-  });
-}
-
-function whereOf(state) {
+function meaning(state) {
   const [low, high] = [percent(state.low), percent(state.high)];
-  return said(state.low === state.high ? "at" : "average", { low, high, weighting: said(state.weighting) });
+  const where = low === high ? low : said("low_to_high", { low, high });
+  const words = { acting: page.words.acting, event: page.words.event, where, weighting: state.low === state.high ? "" : said(state.weighting), bad: asBadAs(state) };
+  return page.rule === "score" ? said("meaning", words) : said("meaning_rule", { ...words, rule: plain(page.rule, 6) });
 }
 
-// What is seen on these rows, and why no more can be said of it here.
-function unsaid(state, results, { why }) {
+// What costs least on these rows, that nothing is claimed of it, and its cost.
+function advice(state, results) {
   const { order, all, none } = results;
-  const chosen = [all, none, order[0]].reduce((first, rule) => (rule.integral < first.integral ? rule : first));
-  const tied = [all, none, ...order].filter(({ integral }) => gapOf(integral, chosen.integral) === 0);
-  const seen = { chosen, tied, best: order[0], count: order.length, cost: chosen.score };
-  return [leadOf(whereOf(state), seen, ""), told("unsaid", { why })];
+  const least = [all, none, order[0]].reduce((first, rule) => (rule.integral < first.integral ? rule : first));
+  const alike = order.filter(({ integral }) => gapOf(integral, least.integral) === 0);
+  const words = least.model ? (alike.length > 1 ? "same_cost" : "least") : "no_model";
+  const lead = told(words, { best: calledOf(least, true), models: enumerated(alike.map(nameOf)) });
+  return [
+    make("p", { class: "advice" }, ...lead),
+    make("p", { class: "cost" }, ...costOf(least, results)),
+    make("p", { class: "looked" }, said("looked")),
+  ];
 }
 
-// Bands of differences are not in the page.
-function everyThreshold({ low, high }, { why }) {
-  return why || low === high ? [] : [told("every_unsaid")];
+function costOf(rule, results) {
+  const write = costWriter(results);
+  const [low, high] = rule.interval.map(write);
+  const filled = { best: calledOf(rule, true), cost: write(rule.score), per: page.perWords };
+  const level = Number.isNaN(rule.interval[0]) ? "" : said("alone", { level: LEVEL, low, high });
+  return Number.isFinite(rule.score) ? told("costs", { ...filled, level, against: againstOf(rule, results, write) }) : told("infinite", filled);
 }
 
-// What obtaining a score costs, whatever the range.
-function harmed() {
-  return page.harmed ? [[page.harmed]] : [];
-}
-
-function boundless({ order }) {
-  const found = order.filter(({ integral }) => integral === Infinity);
-  return found.length ? [told(found.length === 1 ? "boundless_one" : "boundless", { others: listed(found.map(nameOf)) })] : [];
-}
-
-function calibration(state, { order: [best], factor }) {
-  const sentences = [];
-  const [share, mean, rate] = best.model.scores.within(state.low, state.high);
-  if (share > 0 && state.low < state.high) {
-    const [low, high] = [percent(state.low), percent(state.high)];
-    const filled = { share: percent(share), low, high, best: nameOf(best), mean: percent(mean), rate: percent(rate) };
-    sentences.push(told(share === 1 ? "all_cases" : "cases", filled));
+// Beside the cheaper reference, or the best model.
+function againstOf(rule, { order, all, none }, write) {
+  if (!rule.model) {
+    return told("best_model", { best: nameOf(order[0]), cost: write(order[0].score) });
   }
-  const { miscalibration, score } = best.parts;
-  if (Number.isFinite(miscalibration) && score > 0) {
-    const saving = miscalibration / (score + (best.score - factor * best.bare));
-    const words = saving < WORTH_RECALIBRATING ? "recalibrate_little" : "recalibrate";
-    sentences.push(told(words, { best: nameOf(best), saving: percent(saving) }));
-  }
-  return sentences;
+  const other = none.integral < all.integral ? none : all;
+  const share = 1 - rule.integral / other.integral;
+  const filled = { other: calledOf(other), cost: write(other.score), share: `${grouped(100 * Math.abs(share), 0, 0)}%` };
+  return told(!Number.isFinite(share) ? "other_cost" : Math.abs(share) < 0.005 ? "as_much" : share > 0 ? "less" : "dearer", filled);
 }
 
-function likeConstants({ order }) {
-  const given = [...order].sort((x, y) => x.model.given - y.model.given);
-  return [ALL, NONE].flatMap((name) => {
-    const alike = given.filter(({ actsLike }) => actsLike === name);
-    const filled = { models: listed(alike.map(nameOf)), constant: said(name) };
-    return alike.length ? [told(alike.length === 1 ? "acts_like" : "act_like", filled)] : [];
-  });
+// What is shown and what is not, is known of the reported range only.
+function beneath() {
+  return [make("ul", { class: "findings" }, make("li", {}, page.words.unit))];
 }
 
 function precisionWords({ bound }) {
   const sureness = said(spread ? "approximate" : "unsure_here", { why: page.unsure });
-  const reach = Number.isFinite(bound) ? said("within", { bound: bound.toPrecision(2) }) : said("boundless_error");
+  const reach = Number.isFinite(bound) ? said("within", { bound: bound.toPrecision(2), per: page.perWords }) : said("boundless_error");
   return said(bound === 0 ? "exact" : "thinned", { reach, sureness });
 }

@@ -64,32 +64,6 @@ function fixedCosts(at) {
   };
 }
 
-// Complementary error function of x >= 0: a series of positive terms, and from 2 on a continued fraction.
-function erfc(x) {
-  const front = Math.exp(-x * x) / Math.sqrt(Math.PI);
-  if (x < 2) {
-    let [term, sum] = [2 * x, 2 * x];
-    for (let n = 1; term > 1e-18 * sum; n += 1) {
-      term *= (2 * x * x) / (2 * n + 1);
-      sum += term;
-    }
-    return 1 - front * sum;
-  }
-  let fraction = x;
-  for (let k = 80; k >= 1; k -= 1) {
-    fraction = x + k / 2 / fraction;
-  }
-  return front / fraction;
-}
-
-// Two-sided tail of Student's distribution by Hill's approximation (1970), good to 5 digits from 5 degrees of freedom on.
-function twoSided(t, degrees) {
-  const [a, y] = [degrees - 0.5, (degrees - 0.5) * Math.log1p((t * t) / degrees)];
-  const b = 48 * a * a;
-  const correction = 1 + (y + 3 - (((0.4 * y + 3.3) * y + 24) * y + 85.5) / (0.8 * y * y + 100 + b)) / b;
-  return erfc((Math.sqrt(y) * correction) / Math.SQRT2);
-}
-
 function costsOf({ low, high, weighting }) {
   const family = low === high ? fixedCosts(low) : weighting === "log-odds" ? logOddsCosts(low, high) : uniformCosts(low, high);
   return { ...family, low, high };

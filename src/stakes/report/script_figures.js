@@ -38,15 +38,17 @@ function curvePoints(table, low, high, value, bends) {
   return [xs, ys];
 }
 
+// In the unit of the answer.
 const KINDS = {
   regret: {
+    by: page.per * page.unit,
     value: (t, alarm, miss) => t * alarm + (1 - t) * miss,
     all: (t) => t * page.shares.negative,
     none: (t) => (1 - t) * page.shares.positive,
-    lowest: () => 0,
     last: 1,
   },
   decision: {
+    by: page.per,
     value: (t, alarm, miss) => page.shares.positive - miss - (t / (1 - t)) * alarm,
     all: (t) => page.shares.positive - (t / (1 - t)) * page.shares.negative,
     none: () => 0,
@@ -72,7 +74,9 @@ function thresholdTicks(state, low, high) {
 
 class ThresholdFigure {
   constructor(key) {
-    Object.assign(this, { key, kind: KINDS[key], view: "near" });
+    const { by, value, all, none, last } = KINDS[key];
+    const kind = { value: (...at) => by * value(...at), all: (t) => by * all(t), none: (t) => by * none(t), by, last };
+    Object.assign(this, { key, kind, view: "near" });
     this.host = document.getElementById(`plot-${key}`);
     this.chart = new Chart(this.host, { readout: (t) => this.readout(t) });
   }
@@ -83,7 +87,7 @@ class ThresholdFigure {
       return this.kind.value(t, alarm, miss + model.harm);
     };
     const rows = shownModels().map((model) => [model.name, number(at(model)), colourOf(model)]);
-    const references = [[ALL, number(this.kind.all(t)), "--reference"], [NONE, number(this.kind.none(t)), "--reference"]];
+    const references = [ALL, NONE].map((name) => [page.words.rows[name], number(this.kind[name === ALL ? "all" : "none"](t)), "--reference"]);
     return { head: `${percent(t)} · ${odds(t)} · 1 miss = ${alarms(t)} alarms`, rows: [...rows, ...references] };
   }
 
@@ -125,14 +129,15 @@ class ThresholdFigure {
     }
     if (this.key === "regret") {
       const cheaper = Math.max(...references.map((pair) => Math.min(...pair)));
-      return [0, 1.06 * Math.max(high, cheaper) || 1];
+      // the references do not squash the models
+      return [0, 1.06 * Math.max(high, Math.min(cheaper, 3 * high)) || 1];
     }
     const better = references.map((pair) => Math.max(...pair));
     [low, high] = [Math.min(low, ...better), Math.max(high, ...better)];
     // a plunge does not squash the rest, but models that do harm are seen to within the range
     const deep = this.view === "whole" ? 0.4 : 3;
-    low = Math.max(low, Math.min(-deep * (high || 0.25), Math.max(plausible, -deep * page.shares.positive)));
-    const pad = 0.06 * (high - low) || 0.05;
+    low = Math.max(low, Math.min(-deep * (high || 0.25 * this.kind.by), Math.max(plausible, -deep * this.kind.by * page.shares.positive)));
+    const pad = 0.06 * (high - low) || 0.05 * this.kind.by;
     return [low - pad, high + pad];
   }
 
@@ -140,7 +145,7 @@ class ThresholdFigure {
   band(model) {
     const ends = model.band[this.key === "regret" ? "regret" : "net_benefit"];
     if (ends) {
-      const [limits, count] = [decoded(ends), bandThresholds.length];
+      const [limits, count] = [decoded(ends).map((end) => end * this.kind.by), bandThresholds.length];
       this.chart.area(bandThresholds, limits.slice(0, count), limits.slice(count), colourOf(model));
     }
   }
@@ -152,8 +157,8 @@ class CrossingFigure {
     Object.assign(this, { key: "crossing" });
     this.lines = pairs.map(({ name, model, x, y, limits }) => {
       const look = model === null ? { colour: "--reference", dash: REFERENCE_DASHES[name] } : { colour: colourOf(models[model]), dash: models[model].dash };
-      const [xs, ys, ends] = [decoded(x), decoded(y), decoded(limits)];
-      return { name, xs, ys, low: ends.slice(0, xs.length), high: ends.slice(xs.length), ...look };
+      const [xs, ys, ends] = [decoded(x), ...[y, limits].map((values) => decoded(values).map((value) => value * page.per * page.unit))];
+      return { name: page.words.rows[name] ?? name, xs, ys, low: ends.slice(0, xs.length), high: ends.slice(xs.length), ...look };
     });
     this.chart = new Chart(document.getElementById("plot-crossing"), { readout: (t) => this.readout(t) });
   }
@@ -200,7 +205,7 @@ class ReliabilityFigure {
     const points = ({ x, y }) => [decoded(x), decoded(y)];
     this.shapes = {
       isotonic: drawnModels.map((model) => points(model.reliability)),
-      smooth: drawnModels.map((model) => points(model.smooth)),
+      [page.shape]: drawnModels.map((model) => points(model[page.shape])),
     };
   }
 
@@ -228,6 +233,19 @@ class ReliabilityFigure {
     return { head: `score ${percent(s)}: observed`, rows };
   }
 
+  line({ index }, look) {
+    this.chart.line(...this.lines[index], look);
+  }
+
+  dots({ index }, { colour }) {
+    const [xs, ys] = this.lines[index];
+    xs.forEach((x, k) => {
+      const dot = shape("circle", { cx: this.chart.x(x), cy: this.chart.y(ys[k]), r: 5, class: "point" });
+      dot.style.fill = `var(${colour})`;
+      this.chart.layers.lines.append(dot);
+    });
+  }
+
   draw(state, results) {
     const [x0, x1] = windowOf(state, this.view, 1);
     const xTicks = (place) => roundThresholds(x0, x1, place, "probability").map((value) => ({ value, text: percent(value) }));
@@ -248,7 +266,7 @@ class ReliabilityFigure {
     this.below.frame({ x0, x1, y0: -0.02, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "score", yTicks: [0, 0.5, 1] });
     for (const model of [...shownModels()].reverse()) {
       const look = { colour: colourOf(model), dash: model.dash };
-      this.chart.line(...this.lines[model.index], look);
+      this[this.shape === "binned" ? "dots" : "line"](model, look);
       const negatives = model.scores.totalNegatives / model.scores.total;
       const share = (_, alarm, miss) => miss + negatives - alarm;
       this.below.line(...curvePoints(model.scores, x0, x1, share, false), look);

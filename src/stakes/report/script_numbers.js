@@ -26,15 +26,10 @@ function fixed(value, decimals, sign = false) {
   return (value < 0 ? MINUS : sign ? "+" : "") + text;
 }
 
-// Decimals that show the smallest error with two digits, or else the smallest value with three.
-function decimalsFor(errors, values) {
-  for (const [numbers, digits] of [[errors, 2], [values, 3]]) {
-    const sizes = numbers.map(Math.abs).filter((size) => size > 0 && size < Infinity);
-    if (sizes.length) {
-      return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(Math.min(...sizes))), 0), 12);
-    }
-  }
-  return 3;
+// Decimals that show so many digits of the smallest value.
+function decimalsOf(values, digits) {
+  const sizes = values.map(Math.abs).filter((size) => size > 0 && size < Infinity);
+  return sizes.length ? Math.min(Math.max(digits - 1 - Math.floor(Math.log10(Math.min(...sizes))), 0), 12) : 0;
 }
 
 function plain(value, digits) {
@@ -94,13 +89,8 @@ function parsedThreshold(text, view) {
   return value >= 0 && value <= 1 ? value : NaN;
 }
 
-// A p-value of the page is as approximate as the interval that it goes with.
-function chance(p) {
-  return Number.isNaN(p) ? "" : p < 0.001 ? "p\u00a0<\u00a00.001" : `p\u00a0≈\u00a0${plain(p, 2)}`;
-}
-
-function spanned([low, high], decimals, sign = false) {
-  return Number.isNaN(low) ? "no interval" : `${fixed(low, decimals, sign)} to ${fixed(high, decimals, sign)}`;
+function spanned([low, high], write) {
+  return Number.isNaN(low) ? "no interval" : `${write(low)} to ${write(high)}`;
 }
 
 // An element with attributes and children; text is only ever text.
@@ -115,9 +105,4 @@ function make(tag, attributes = {}, ...children) {
 
 function nameOf(rule) {
   return make("b", {}, make("bdi", {}, rule.model ? rule.model.name : rule.name));
-}
-
-// "a, b and c" as nodes.
-function listed(nodes) {
-  return nodes.flatMap((node, k) => (k === 0 ? [node] : k === nodes.length - 1 ? [" and ", node] : [", ", node]));
 }

@@ -8,7 +8,7 @@ const decomposition = new DecompositionFigure();
 const crossing = page.crossing.length ? [new CrossingFigure(page.crossing)] : [];
 const allFigures = [...thresholdFigures, ...crossing, reliability, roc, decomposition];
 const allCharts = allFigures.flatMap(({ chart, below }) => [chart, below]).filter(Boolean);
-const SECTIONS = ["stake", "ranking-section", "regret", "reliability", "decomposition", "threshold", "roc"];
+const SECTIONS = ["stake", "reliability", "decomposition", "threshold", "roc"];
 // milliseconds without a move after which the rest follows; a held handle will probably move on
 const REST = { free: 90, held: 400 };
 const inSight = new Set();
@@ -32,6 +32,7 @@ function update(state, keys = SECTIONS.filter((key) => inSight.has(key))) {
     results.order.sort((x, y) => x.model.index - y.model.index);
   }
   latest = { state, results, own };
+  root.dataset.own = String(own);
   SECTIONS.forEach((key) => behind.add(key));
   keys.forEach(write);
   shadeAll(state);
@@ -81,7 +82,8 @@ function changed() {
 
 // Everything else, piece by piece, so that the next move of the reader need not wait; what is in sight first.
 function settle() {
-  const figures = [...allFigures].sort((x, y) => Number(inSight.has(y.key)) - Number(inSight.has(x.key)));
+  const seen = ({ key }) => Number(inSight.has(`figure-${key}`));
+  const figures = [...allFigures].sort((x, y) => seen(y) - seen(x));
   work([...[...behind].map((key) => () => write(key)), ...figures.map((figure) => () => draw(figure)), settled]);
 }
 
@@ -135,13 +137,18 @@ function chooseBand({ target }) {
   [...thresholdFigures, reliability].forEach(draw);
 }
 
-// On paper every table is open.
+// On paper everything is open.
 function forPaper(start) {
   for (const block of document.querySelectorAll("details")) {
     if (start) {
       block.dataset.open = String(block.open);
     }
     block.open = start || block.dataset.open === "true";
+  }
+  if (start) {
+    // what was closed has no width of its own until now
+    allCharts.forEach((chart) => chart.size(chart.host.clientWidth));
+    allFigures.forEach(draw);
   }
 }
 
@@ -152,7 +159,8 @@ range.ticks();
 update(range.state, SECTIONS);
 allFigures.forEach(draw);
 settled();
-new Set([...SECTIONS, ...allFigures.map(({ key }) => key)]).forEach((key) => sight.observe(document.getElementById(key)));
+SECTIONS.forEach((key) => sight.observe(document.getElementById(key)));
+allFigures.forEach(({ key }) => sight.observe(document.getElementById(`figure-${key}`)));
 allFigures.forEach(listenTo);
 thresholdFigures.forEach(({ chart }) => range.dragIn(chart));
 for (const box of document.querySelectorAll("[data-show]")) {

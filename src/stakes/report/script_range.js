@@ -83,7 +83,11 @@ class Range {
   toAddress() {
     const { low, high, weighting, view, at } = this.state;
     const parts = [`thresholds=${low}:${high}`, `weighting=${weighting}`, `costs=${view}`, `at=${at}`];
-    history.replaceState(null, "", `#${parts.join("&")}`);
+    try {
+      history.replaceState(null, "", `#${parts.join("&")}`);
+    } catch {
+      // a page in a frame without an address of its own keeps none
+    }
   }
 
   set(change) {
@@ -197,6 +201,7 @@ class Range {
       link.addEventListener("click", (event) => {
         const goal = document.getElementById(link.hash.slice(1));
         event.preventDefault();
+        goal.querySelectorAll(":scope > details").forEach((block) => { block.open = true; });
         goal.scrollIntoView();
         goal.setAttribute("tabindex", "-1");
         goal.focus({ preventScroll: true });

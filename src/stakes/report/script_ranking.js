@@ -4,8 +4,7 @@
 const followers = new Map(
   [...document.querySelectorAll("[data-follows]")].map((block) => [block.dataset.follows, { block, own: [...block.childNodes] }])
 );
-const nameNodes = models.map((model) => document.querySelector(`#ranking [data-model="${model.index}"] .name`));
-const SCALES = { regret: page.regret, integral: "integral of regret", loss: "loss" };
+const nameNodes = models.map((model) => document.querySelector(`#answer [data-model="${model.index}"] .name`));
 const LEVEL = `${plain(100 * page.level, 4)}%`;
 
 function follow(key, nodes) {
@@ -14,59 +13,24 @@ function follow(key, nodes) {
 }
 
 // The attributes hold the numbers in full, for those who want more digits.
-function cell(text, details = [], { value = NaN, interval = [], p = NaN, before = [] } = {}) {
-  const number = make("span", {}, text);
-  const notes = details.map((detail) => make("small", {}, detail));
-  const full = {
-    "data-value": value,
-    ...(interval.length ? { "data-interval": interval.join(" ") } : {}),
-    ...(Number.isNaN(p) ? {} : { "data-p": p }),
-  };
-  return make("td", { role: "cell", ...full }, ...before, number, ...notes);
+function cell(text, value = NaN, interval = [], detail = "") {
+  const full = { "data-value": value, ...(interval.length ? { "data-interval": interval.join(" ") } : {}) };
+  return make("td", full, text, ...(detail ? [make("small", {}, detail)] : []));
 }
 
 // A table as the page writes them: heads are texts with an optional detail, rows are lists of cells.
-function tableOf(caption, heads, rows, { id = "", cards = false } = {}) {
-  const top = heads.map(([head, detail]) =>
-    make("th", { scope: "col", role: "columnheader" }, head, ...(detail ? [make("br"), make("small", {}, detail)] : []))
-  );
-  const body = rows.map(([rank, name, ...cells]) => {
-    if (cards) {
-      cells.forEach((one, k) => one.setAttribute("data-label", heads[k + 2][0]));
-    }
-    return make("tr", { role: "row" }, make("td", { role: "cell" }, rank), name, ...cells);
-  });
-  const attributes = { role: "table", ...(id ? { id } : {}), ...(cards ? { class: "cards" } : {}) };
-  return make(
-    "table",
-    attributes,
-    make("caption", {}, caption),
-    make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...top)),
-    make("tbody", { role: "rowgroup" }, ...body)
-  );
+function tableOf(caption, heads, rows, id = "") {
+  const top = heads.map(([head, detail]) => make("th", { scope: "col" }, head, ...(detail ? [make("br"), make("small", {}, detail)] : [])));
+  const body = rows.map(([rank, name, ...cells]) => make("tr", {}, make("td", {}, rank), name, ...cells));
+  return make("table", id ? { id } : {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...top)), make("tbody", {}, ...body));
 }
 
 function rowHead(rule, like = "") {
-  const attributes = { scope: "row", role: "rowheader" };
   if (!rule.model) {
-    return make("th", attributes, document.querySelector(`[data-reference="${rule.name}"]`).cloneNode(true));
+    return make("th", { scope: "row" }, document.querySelector(`[data-reference="${rule.name}"]`).cloneNode(true));
   }
-  const note = like ? [make("small", { class: "note" }, `acts like ${like}`)] : [];
-  return make("th", { ...attributes, "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true), ...note);
-}
-
-function whisker(rule, ends) {
-  const place = (value) => 5 + 86 * Math.min(Math.max((value - ends[0]) / (ends[1] - ends[0]), 0), 1);
-  const { score, interval } = rule;
-  if (!(score >= ends[0] && score <= ends[1] && ends[0] < ends[1])) {
-    return [];
-  }
-  const picture = shape("svg", { viewBox: "0 0 96 16", width: 96, height: 16, "aria-hidden": "true" });
-  if (Number.isFinite(interval[0])) {
-    picture.append(shape("path", { d: `M${place(interval[0]).toFixed(1)} 8H${place(interval[1]).toFixed(1)}`, class: "whisker" }));
-  }
-  picture.append(shape("circle", { cx: place(score).toFixed(1), cy: 8, r: 4, class: "dot" }));
-  return [picture];
+  const note = like ? [make("small", { class: "note" }, said("note_like", { constant: page.words.rows[like] }))] : [];
+  return make("th", { scope: "row", "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true), ...note);
 }
 
 // A sentence about the range, with its ends as the page writes them.
@@ -75,77 +39,44 @@ function ranged(one, more, { low, high }) {
   return said(low === high ? one : more, filled);
 }
 
-function captioned(caption, state) {
-  return said(caption, { over: ranged("over_one", "over", state) });
+// Three digits of the least cost, and no more decimals than the library shows of costs per 1,000 decisions.
+function costWriter({ order, all, none }) {
+  const decimals = Math.min(decimalsOf([...order, all, none].map(({ score }) => score), 3), page.scale === "regret" ? 2 : 4);
+  const least = 10 ** -decimals;
+  return (value) => (value !== 0 && Math.abs(value) < least / 2 ? said("below", { least: fixed(least, decimals) }) : fixed(value, decimals));
 }
 
-function rankingTable(state, results) {
-  const { order, all, none, scale } = results;
-  const finite = (rule) => [rule.score, ...rule.interval].filter(Number.isFinite);
-  const seen = order.flatMap(finite);
-  const ends = [Math.min(...seen), Math.max(...seen)];
-  const errors = errorsOf(order);
-  const decimals = decimalsFor(errors, order.map((rule) => rule.score));
-  const others = (name) => decimalsFor(errors.map((e) => (e / results.factor) * factorOf(order, name)), order.map((rule) => rule[name]));
-  const places = Object.fromEntries(["regret", "integral", "loss"].map((name) => [name, name === scale ? decimals : others(name)]));
-  const versus = (rule, other) => {
-    const found = rule.versus[other];
-    if (rule === { best: order[0], all, none }[other]) {
-      return cell("–");
-    }
-    const details = [spanned(found.interval, decimals), chance(found.p)].filter(Boolean);
-    return cell(fixed(found.difference, decimals, true), details, { ...found, value: found.difference });
-  };
+function answerTable(state, results) {
+  const { order, all, none } = results;
+  const write = costWriter(results);
   const rows = [...order, all, none].map((rule, k) => {
     const rank = rule.model ? make("span", { class: "rank" }, String(k + 1)) : "";
-    const scales = ["regret", "integral", "loss"].map((name) => {
-      const main = name === scale;
-      const options = { value: rule[name], ...(main ? { interval: rule.interval, before: whisker(rule, ends) } : {}) };
-      return cell(fixed(rule[name], places[name]), main ? [spanned(rule.interval, decimals)] : [], options);
-    });
-    const skill = rule.model ? skillCell(rule.parts) : cell("–");
-    const compared = [versus(rule, "best"), skill, versus(rule, "all"), versus(rule, "none")];
-    return [rank, rowHead(rule, rule.actsLike), ...scales, ...compared];
+    const cost = cell(write(rule.score), rule.score, rule.interval, spanned(rule.interval, write));
+    const more = rule === order[0] ? cell("–") : cell(write(rule.more), rule.more);
+    const auc = rule.model?.auc ?? NaN;
+    return [rank, rowHead(rule, rule.actsLike), cost, more, cell("–"), cell(Number.isNaN(auc) ? "" : fixed(auc, 3).replace(/^0/, ""), auc)];
   });
-  const note = spread ? `difference, approximate pointwise ${LEVEL} interval and p; of this pair alone` : "difference";
-  const detail = (name) => [unitOf(scale), spread && `approximate pointwise ${LEVEL} interval`].filter((part) => part && name === scale).join(", ");
-  const heads = [
-    ["#"], ["Model"], ["Mean regret", detail("regret")], ["Integral", detail("integral")], ["Loss", detail("loss")],
-    ["More than the best", note], ["Skill"], ["Against treat all", note], ["Against treat none", note],
-  ];
-  return tableOf(captioned("ranking", state), heads, rows, { id: "ranking", cards: true });
-}
-
-// In which unit a cost is, beside the name of its column.
-function unitOf(scale) {
-  return scale === "regret" ? page.unitWords : "";
+  const heads = [["#"], ["Model"], ["Cost", spread ? said("interval_head", { level: LEVEL }) : ""], ["More than the first"], ["May be best"], ["AUC"]];
+  return tableOf(said("answer_alone", { per: page.perWords }), heads, rows, "answer");
 }
 
 function skillCell({ skill }) {
-  return cell(Number.isFinite(skill) ? `${fixed(100 * skill, 1)}%` : fixed(skill, 1), [], { value: skill });
-}
-
-function errorsOf(order) {
-  return order.map(({ interval }) => (interval[1] - interval[0]) / (2 * page.z)).filter((error) => !Number.isNaN(error));
-}
-
-function factorOf(order, name) {
-  return order[0][name] / order[0].integral || NaN;
+  return cell(Number.isFinite(skill) ? `${fixed(100 * skill, 1)}%` : fixed(skill, 1), skill);
 }
 
 function decompositionTable(state, results) {
-  const rows = results.order.map(({ model, parts }, k) => ({ model, parts, rank: k + 1 }));
-  const decimals = decimalsFor(errorsOf(results.order), rows.map(({ parts }) => parts.score));
-  const cells = ({ parts }) =>
-    ["score", "miscalibration", "discrimination", "uncertainty"].map((term) => cell(fixed(parts[term], decimals), [], { value: parts[term] }));
-  const body = rows.map((row) => [String(row.rank), rowHead(row), ...cells(row), skillCell(row.parts)]);
-  const heads = [["#"], ["Model"], ["Cost", SCALES[results.scale]], ["MCB"], ["DSC"], ["UNC"], ["Skill"]];
-  return tableOf(captioned("decomposition", state), heads, body);
+  const write = costWriter(results);
+  const body = results.order.map((rule, k) => {
+    const terms = ["score", "miscalibration", "discrimination", "uncertainty"].map((term) => cell(write(rule.parts[term]), rule.parts[term]));
+    return [String(k + 1), rowHead(rule), ...terms, skillCell(rule.parts)];
+  });
+  const over = ranged("over_one", "over", state);
+  return tableOf(said("decomposition", { per: page.perWords, over }), [["#"], ["Model"], ["Cost"], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
 }
 
 function inRangeTable(state, results) {
   const body = results.order.map(({ model }, k) => {
-    const cells = model.scores.within(state.low, state.high).map((value) => cell(percent(value), [], { value }));
+    const cells = model.scores.within(state.low, state.high).map((value) => cell(percent(value), value));
     return [String(k + 1), rowHead({ model }), ...cells];
   });
   const heads = [["#"], ["Model"], ["Share of cases"], ["Mean score"], ["Observed positives"]];
@@ -153,14 +84,15 @@ function inRangeTable(state, results) {
 }
 
 const FOLLOWING = [
-  ["stake", "stake", conclusion],
   ["stake", "meaning", (state) => [meaning(state)]],
-  ["ranking-section", "ranking", (state, results) => [rankingTable(state, results)]],
+  ["stake", "advice", advice],
+  ["stake", "answer", (state, results) => [answerTable(state, results)]],
+  ["stake", "beneath", beneath],
+  ["stake", "precision", (_, results) => [precisionWords(results)]],
+  ["stake", "shaded", (state) => [shadedWords(state)]],
   ["decomposition", "decomposition", (state, results) => [decompositionTable(state, results)]],
   ["decomposition", "missing", () => []],
   ["reliability", "in-range", (state, results) => [inRangeTable(state, results)]],
-  ["regret", "precision", (_, results) => [precisionWords(results)]],
-  ["regret", "shaded", (state) => [shadedWords(state)]],
 ];
 
 // Write what follows the range in the sections that are seen; the report's own words where the range is its own.

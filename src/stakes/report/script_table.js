@@ -86,11 +86,6 @@ class ScoreTable {
     }));
   }
 
-  regret(threshold) {
-    const { alarms, missed } = this.at(threshold);
-    return threshold * alarms + (1 - threshold) * missed;
-  }
-
   // Cases whose score lies within a range: their share, mean score and event rate.
   within(low, high) {
     const first = placeOf(this.scores, low);
@@ -111,14 +106,12 @@ class ScoreTable {
 // Standard errors from covariances over stretches between cut points: approximate, exact where the range ends at
 // cut points and all its cost ratios count alike.
 class Spread {
-  constructor({ cuts, pairs, covariances, degrees, quantiles }) {
+  constructor({ cuts, covariances, quantiles }) {
     this.cuts = decoded(cuts);
-    this.degrees = decoded(degrees);
     this.quantiles = decoded(quantiles);
     this.values = decoded(covariances);
     this.size = this.cuts.length - 1;
     this.length = (this.size * (this.size + 1)) / 2;
-    this.places = new Map(pairs.map(([i, j], place) => [i * 1e6 + j, place]));
   }
 
   weigh(costs) {
@@ -133,22 +126,8 @@ class Spread {
     this.weights = weights;
   }
 
-  placeOf(first, second) {
-    return this.places.get(Math.min(first, second) * 1e6 + Math.max(first, second));
-  }
-
-  // Degrees of freedom of that difference over the range of the evaluation, and the quantile of its interval.
-  student(first, second) {
-    const place = this.placeOf(first, second);
-    return { degrees: this.degrees[place], quantile: this.quantiles[place] };
-  }
-
-  // Standard error of the integral of one rule less that of another.
-  error(first, second) {
-    const place = this.placeOf(first, second);
-    if (place === undefined) {
-      return NaN;
-    }
+  // Standard error of the integral of one rule.
+  error(place) {
     let at = place * this.length;
     let sum = 0;
     for (let j = 0; j < this.size; j += 1) {
@@ -188,8 +167,9 @@ function actedOn(model) {
 function evaluated(state) {
   const costs = costsOf(state);
   const defined = costs.mass > 0 && costs.mass < Infinity;
-  const factors = { regret: defined ? page.unit / costs.mass : NaN, integral: 1, loss: costs.lossFactor };
   const scale = page.scale === "regret" && !defined ? "loss" : page.scale;
+  const per = page.scale === "regret" ? page.per * page.unit : 1;
+  const factor = per * { regret: 1 / costs.mass, integral: 1, loss: costs.lossFactor }[scale];
   const { positive, negative } = page.shares;
   const times = (share, loss) => (share === 0 ? 0 : share * loss);
   const always = times(negative, costs.negative(Infinity));
@@ -199,14 +179,6 @@ function evaluated(state) {
   rules.push({ name: ALL, place: page.drawn, integral: always, outside: [ACTS, ACTS] });
   rules.push({ name: NONE, place: page.drawn + 1, integral: never, outside: [RESTS, RESTS] });
   spread?.weigh(costs);
-  const known = (rule) => !rule.model || rule.model.index < page.drawn;
-  const factor = factors[scale];
-  const compared = (rule, other) => {
-    const gap = gapOf(rule.integral, other.integral);
-    const difference = factor * gap;
-    const sureness = spread && known(rule) && known(other) ? surenessOf(gap, rule, other, costs, Math.abs(factor)) : { error: NaN, room: NaN };
-    return { difference, interval: around(difference, sureness), p: chanceOf(difference, sureness) };
-  };
   // equal costs, but for rounding, keep the order given
   const cost = ({ integral }) => Number(integral.toPrecision(12));
   const order = rules.slice(0, models.length).sort((x, y) => (cost(x) === cost(y) ? x.model.given - y.model.given : cost(x) - cost(y)));
@@ -214,21 +186,18 @@ function evaluated(state) {
   // no interval leaves what can be lost: all rows wrong of the dearer class, or of both where their shares are stated
   const dearest = page.fixed ? always + never : Math.max(costs.negative(Infinity), costs.positive(-Infinity));
   for (const rule of rules) {
-    rule.regret = factors.regret * rule.integral;
-    rule.loss = factors.loss * rule.integral;
     rule.score = factor * rule.integral;
-    const { interval } = compared(rule, NOTHING);
+    rule.more = factor * gapOf(rule.integral, order[0].integral);
     const paid = rule.model?.harm ? rule.model.harm * costs.positive(-Infinity) : 0;
-    rule.interval = [Math.max(interval[0], 0), Math.min(interval[1], factor * (dearest + paid))];
-    rule.versus = { best: compared(rule, order[0]), all: compared(rule, all), none: compared(rule, none) };
+    const [low, high] = intervalOf(rule, costs, factor);
+    rule.interval = [Math.max(low, 0), Math.min(high, factor * (dearest + paid))];
     if (rule.model) {
       rule.parts = partsOf(rule, costs, factor, uncertainty);
       rule.actsLike = likeOf(rule, [[all, 1 - rule.actedOn], [none, rule.actedOn]]);
     }
   }
   const bounds = rules.slice(0, models.length).map(({ model }) => boundOf(model, costs));
-  const bound = Math.max(...bounds) * Math.abs(factor);
-  return { costs, scale, factor, order, all, none, bound, uncertainty: factor * uncertainty, between: compared };
+  return { costs, scale, factor, order, all, none, bound: Math.max(...bounds) * Math.abs(factor) };
 }
 
 // What a model's decisions cost, and how often they are to act.
@@ -244,28 +213,27 @@ function decided(model, costs) {
 // Decisions that are the same at every threshold: to act, or not to.
 const ACTS = { below: 0, above: 1 };
 const RESTS = { below: 1, above: 0 };
-const NOTHING = { place: page.drawn + 2, integral: 0, outside: [RESTS, ACTS] };
-// with fewer rows of a class that carry a difference, those unseen matter: one more may cost as much as any can
+// with fewer rows of a class that carry a cost, those unseen matter: one more may cost as much as any can
 const NEEDED = 5;
 const NOTICED = 0.1;
 
-// Standard error of a difference, its degrees of freedom, and what one more row of the classes that too few rows show may
-// bring. How many rows carry the difference of two models is known from above: those that both leave on the same side of
-// the range do not.
-function surenessOf(gap, rule, other, costs, factor) {
-  const error = spread.error(rule.place, other.place);
+// Student's t, and what one more row of the classes that too few rows show may bring, by the rule of three: none in n
+// rows, at most -log(alpha) / n. Negatives below the range and positives above it cost nothing, and carry no cost.
+function intervalOf(rule, costs, factor) {
+  if (!spread || (rule.model && rule.place >= page.drawn)) {
+    return [NaN, NaN];
+  }
+  const error = spread.error(rule.place);
   const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
-  const constant = !rule.model && !other.model;
   const unseen = worst.map((cost, k) => {
-    const both = (side) => Math.max(rule.outside[k][side] + other.outside[k][side] - 1, 0);
-    const carriers = page.rows[k] * (1 - both("below") - both("above"));
+    const carriers = page.rows[k] * (1 - rule.outside[k][["below", "above"][k]]);
     const one = cost / page.rows[k];
-    // decisions that are the same whatever the score differ for every row of a class or for none
-    const known = constant && (page.fixed || carriers === 0);
+    // decisions that are the same whatever the score cost something for every row of a class or for none
+    const known = !rule.model && (page.fixed || carriers === 0);
     return !known && carriers < NEEDED - 0.5 && one > NOTICED * error ? one : 0;
   });
-  const room = gap === 0 && error === 0 && rule.model && other.model ? 0 : Math.hypot(...unseen);
-  return { error: factor * error, room: factor * room, ...spread.student(rule.place, other.place) };
+  const half = Math.hypot(error === 0 ? 0 : spread.quantiles[rule.place] * error, Math.hypot(...unseen) * Math.log(1 - page.level));
+  return Number.isFinite(half) ? [factor * (rule.integral - half), factor * (rule.integral + half)] : [NaN, NaN];
 }
 
 // What two equal rules leave is rounding, not a difference.
@@ -274,46 +242,12 @@ function gapOf(first, second) {
   return Number.isFinite(gap) && Math.abs(gap) <= 64 * Number.EPSILON * (Math.abs(first) + Math.abs(second)) ? 0 : gap;
 }
 
-// The level at which the interval just reaches zero: with room for rows not seen by bisection, for the interval grows with t.
-function chanceOf(value, { error, room, degrees }) {
-  if (!Number.isFinite(value) || !Number.isFinite(error) || !Number.isFinite(room)) {
-    return NaN;
-  }
-  if (value === 0 || (error === 0 && room === 0)) {
-    return Number(value === 0);
-  }
-  if (error === 0 || room === 0) {
-    return error === 0 ? Math.exp(-Math.abs(value) / room) : twoSided(value / error, degrees);
-  }
-  const t = bisected((x) => Math.hypot(x * error, room * Math.log(twoSided(x, degrees))) < Math.abs(value), Math.abs(value) / error);
-  return twoSided(t, degrees);
-}
-
-// Where a condition that holds for small numbers stops holding.
-function bisected(holds, most) {
-  let [low, high] = [0, most];
-  for (let step = 0; step < 60; step += 1) {
-    const middle = (low + high) / 2;
-    [low, high] = holds(middle) ? [middle, high] : [low, middle];
-  }
-  return (low + high) / 2;
-}
-
 // The constant decision that a model practically takes: the same for 99% of cases, at a cost within 1%.
 const SAME = 0.01;
 
 function likeOf({ integral }, constants) {
   const like = ([rule, other]) => other <= SAME && Math.abs(integral - rule.integral) <= SAME * rule.integral;
   return constants.find(like)?.[0].name ?? "";
-}
-
-// Student's t, and the rule of three for what was not seen: none in n rows, at most -log(alpha) / n.
-function around(value, { error, room, quantile }) {
-  if (!Number.isFinite(value) || !Number.isFinite(error) || !Number.isFinite(room)) {
-    return [NaN, NaN];
-  }
-  const half = Math.hypot(error === 0 ? 0 : quantile * error, room * Math.log(1 - page.level));
-  return [value - half, value + half];
 }
 
 // Cost = miscalibration - discrimination + uncertainty, of the scores taken at face value.

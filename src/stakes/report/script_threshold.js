@@ -1,6 +1,4 @@
-// What each model does to 1,000 cases at one threshold that the reader chooses.
-
-const CASES = 1000;
+// What each model does to 1,000 cases, or the number that costs are counted for, at one threshold that the reader chooses.
 
 function thresholdTable(state, results) {
   const ratio = (top, bottom) => (bottom > 0 ? top / bottom : NaN);
@@ -17,20 +15,19 @@ function thresholdTable(state, results) {
     const benefit = state.at < 1 ? found - harm - wrong / worth : NaN;
     // against treating everyone: negatives left alone, less what the positives missed are worth in them
     const avoided = state.at > 0 && state.at < 1 ? spared - worth * (missed + harm) : NaN;
-    const per = (share) => cell(Number.isNaN(share) ? fixed(share, 0) : tidy(CASES * share), [], { value: CASES * share });
-    const rate = (value) => cell(percent(value), [], { value });
-    const cost = (value) => cell(number(value), [], { value });
+    const per = (share) => cell(Number.isNaN(share) ? fixed(share, 0) : tidy(page.per * share), page.per * share);
+    const rate = (value) => cell(percent(value), value);
+    const cost = page.per * page.unit * regret;
     const rates = [ratio(found, found + missed), ratio(spared, spared + wrong), ratio(found, found + wrong), ratio(spared, spared + missed)];
     const rank = rule.model ? String(k + 1) : "";
-    return [rank, rowHead(rule), per(found + wrong), per(found), per(wrong), per(missed), ...rates.map(rate), per(benefit), per(avoided), cost(regret)];
+    return [rank, rowHead(rule), cell(tidy(cost), cost), per(found + wrong), per(found), per(wrong), per(missed), ...rates.map(rate), per(benefit), per(avoided)];
   });
   const heads = [
-    ["#"], ["Model"], ["Acted on"], ["True positives"], ["False alarms"], ["Missed"], ["Sensitivity"], ["Specificity"],
-    ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"],
-    ["Avoided", "against treat all, net"], ["Regret", "per decision"],
+    ["#"], ["Model"], ["Cost"], ["Acted on"], ["True positives"], ["False alarms"], ["Missed"], ["Sensitivity"], ["Specificity"],
+    ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"], ["Avoided", `against ${page.words.decisions[ALL]}, net`],
   ];
-  const caption = `Per ${plain(CASES, 4)} cases at a threshold of ${percent(state.at)} (odds ${odds(state.at)}), where ${exchange(state.at)}`;
-  return tableOf(caption, heads, rows, { cards: true });
+  const caption = said("at_threshold", { count: plain(page.per, 4), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
+  return tableOf(caption, heads, rows);
 }
 
 function showThreshold(state, results) {
