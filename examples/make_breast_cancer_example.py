@@ -1,4 +1,4 @@
-"""Make the predictions file that `stakes demo` reads.
+"""Make the predictions of malignant breast masses that come with the package.
 
 Three classifiers predict, by 10-fold cross-validation, whether a breast mass is malignant; every row is
 predicted by models that never saw it. The data come with scikit-learn. Run from the repository root:
