@@ -79,7 +79,7 @@ def prepare(scratch):
     for path in HERE.iterdir():
         if path.suffix in {".csv", ".toml"}:
             shutil.copy(path, work)
-    with resources.as_file(resources.files("stakes") / "data" / "breast_cancer.csv") as example:
+    with resources.as_file(resources.files("stakes") / "data" / "german_credit.csv") as example:
         shutil.copy(example, work / "predictions.csv")
     program = programs / "stakes"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m stakes "$@"\n', encoding="utf-8")

@@ -12,7 +12,7 @@ def test_demo_in_an_empty_folder(cli, folder):
     outcome = cli("demo")
     assert (outcome.code, outcome.err) == (0, "")
     assert list(folder.iterdir()) == []
-    for part in ("logistic_regression", "random_forest", "naive_bayes", "biopsy no one", "569 rows", "5% to 30%"):
+    for part in ("logistic", "forest", "boosting", "refuse no one", "1,000 rows", "10% to 25%"):
         assert part in outcome.out
     assert outcome.out.count("\n") <= 24
     assert max(map(len, outcome.out.splitlines())) <= 80
@@ -22,15 +22,15 @@ def test_demo_in_an_empty_folder(cli, folder):
 def test_demo_as_json(cli):
     outcome = cli("demo", "--json")
     content = json.loads(outcome.out)
-    assert content["data"]["rows"] == 569
-    assert (content["costs"]["low"], content["costs"]["high"]) == (0.05, 0.3)
+    assert content["data"]["rows"] == 1000
+    assert (content["costs"]["low"], content["costs"]["high"]) == (0.1, 0.25)
     assert outcome.err == ""
 
 
 def test_command_that_the_demo_shows_works_on_an_own_file(cli, folder):
     said = cli("demo").out.splitlines()[-1]
     shown = said.removeprefix("Your file: ").replace("FILE", "predictions.csv")
-    (folder / "predictions.csv").write_bytes((resources.files("stakes") / "data" / "breast_cancer.csv").read_bytes())
+    (folder / "predictions.csv").write_bytes((resources.files("stakes") / "data" / "german_credit.csv").read_bytes())
     command = shlex.split(shown)
     assert command[:3] == ["stakes", "evaluate", "predictions.csv"]
     own, demo = cli(*command[1:], "--json"), cli("demo", "--json")

@@ -378,10 +378,10 @@ def _shown(value: Any, models: tuple[str, str]) -> str:
 
 # ``stakes demo``: the whole path on the example that comes with the package.
 
-EXAMPLE, LABEL = "breast_cancer.csv", "malignant"
-LOW, HIGH = 0.05, 0.30
+EXAMPLE, LABEL = "german_credit.csv", "bad"
+LOW, HIGH = 0.10, 0.25
 DEMO_EPILOG = "Example:  stakes demo --report report.html"
-ACTION, EVENT = "biopsy", "cancer"
+ACTION, EVENT = "refuse", "bad loan"
 COMMAND = f"stakes evaluate FILE --label {LABEL} --costs {LOW:.2f}:{HIGH:.2f} --details"
 
 
