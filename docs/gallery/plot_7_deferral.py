@@ -2,8 +2,8 @@
 Leaving unsure cases to a person
 ================================
 
-What a case costs if some may be left to somebody else, over the fee that this takes. Where the fee is high the option
-is worth nothing; where it is low most cases go there.
+What an applicant costs if some may be left to a loan officer, over the fee that this takes. Where the fee is high the
+option is worth nothing; where it is low most applications go there.
 """
 
 from importlib.resources import files
@@ -12,8 +12,7 @@ import pandas as pd
 
 from stakes.actions import deferral_curve
 
-data = pd.read_csv(files("stakes") / "data" / "breast_cancer.csv")
-y_true, y_prob = data["malignant"], data["naive_bayes"]
+data = pd.read_csv(files("stakes") / "data" / "german_credit.csv")
 
-curve = deferral_curve(y_true, y_prob, costs=0.2)
+curve = deferral_curve(data["bad"], data["logistic"], costs=1 / 6)
 display = curve.plot()
