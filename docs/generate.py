@@ -15,8 +15,8 @@ from stakes.metrics import metrics_table
 FOLDER = Path(__file__).parent
 METRICS_PAGE = """# Metrics
 
-Every metric of the library, made from its registry. "Strictly proper" means that honest probabilities are the only best
-report (within the bounds, where a metric has bounds); "proper", that nothing beats them; "ranking only", that any
+Every metric of the library, made from its registry. "Strictly proper" means that the true probabilities are the only
+best report (within the bounds, where a metric has bounds); "proper", that nothing beats them; "ranking only", that any
 increasing transform of the scores does as well. Every metric takes `sample_weight`; weight k equals k repeated rows.
 
 {table}
@@ -76,7 +76,7 @@ An *error* says: do not act on the result as it is. A *warning*: the result, or 
 
 Checks that ask whether something is wrong beyond chance use the level 0.01, shared among the models or their pairs.
 In 1,000 simulations each of eight designs with calibrated forecasts (`python -m replications false_alarms`)
-these shares had a warning or an error although nothing is wrong, or were told that one of several equally good models
+these shares had a warning or an error although nothing is wrong, or the claim that one of several equally good models
 costs less than another at every threshold (none were):
 
 | design | any false finding | which |
@@ -95,8 +95,8 @@ carry its cost.
 
 `calibration-in-the-large` on models fitted to real rows without class weights (`--real bank_marketing --real
 credit_default --runs 100`): raised in none of 1,800 cases (100 samples each of 300 and of 2,000 rows) by the nine
-models whose observed to expected events lie between 0.94 and 1.00 in the population. Naive Bayes (0.73 and 0.43) was
-told in 10 to 100% of samples of a table and size, an overfit booster (1.22) in 9% of samples of 300 rows and in none
+models whose observed to expected events lie between 0.94 and 1.00 in the population. Naive Bayes (0.73 and 0.43) had
+it in 10 to 100% of samples of a table and size, an overfit booster (1.22) in 9% of samples of 300 rows and in none
 of 2,000.
 
 ## On average, or at every threshold

@@ -42,7 +42,7 @@ def test_how_many_rows_would_do_is_said():
     b[300:420] = 0.1
     found = metric_difference(y, a, b, "expected_regret", costs=(low, high))
     assert found.note == (
-        "the difference rests on about 2.7 of 237 positives: the interval has room for costs not yet seen; "
+        "the difference rests on about 2.7 of 237 positives: few, so the interval is widened; "
         "about 440 positives would do"
     )
 

@@ -241,11 +241,11 @@ def test_interval_is_students_with_room_and_its_p_value_the_level_that_reaches_t
 
 
 def test_notes_say_on_what_the_estimate_rests():
-    room = "the interval has room for costs not yet seen"
-    assert ONE.note == f"the estimate rests on about 4 of 60 negatives: {room}; about 75 negatives would do"
+    widened = "few, so the interval is widened"
+    assert ONE.note == f"the estimate rests on about 4 of 60 negatives: {widened}; about 75 negatives would do"
     both = replace(ONE, scarce=(True, True), carrying=(4.0, 2.5), paired=True, clustered=True)
     known = "the difference rests on about 2.5 of 50 clusters with positives"
-    assert both.note == f"{known}: {room}; about 100 such clusters would do"
+    assert both.note == f"{known}: {widened}; about 100 such clusters would do"
     assert replace(ONE, room=math.inf).note.endswith("negatives: there is no interval; about 75 negatives would do")
     # at most as many are wanted as if one row carried it
     assert replace(ONE, carrying=(0.5, 30.0)).note.endswith("about 300 negatives would do")

@@ -385,8 +385,7 @@ def test_few_rows_that_carry_a_cost_widen_the_interval():
     s[-2:] = 0.05
     result = metric_interval(y, s, "expected_regret", costs=costs.Fixed(0.1))
     assert result.note == (
-        "the estimate rests on about 2 of 100 positives: the interval has room for costs not yet seen; "
-        "about 250 positives would do"
+        "the estimate rests on about 2 of 100 positives: few, so the interval is widened; about 250 positives would do"
     )
     s[-20:] = 0.05
     assert metric_interval(y, s, "expected_regret", costs=costs.Fixed(0.1)).note == ""

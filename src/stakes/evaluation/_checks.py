@@ -167,7 +167,7 @@ FINDINGS: dict[str, Check] = {
         Check(
             "heavy-weights",
             "warning",
-            "few rows stand for many",
+            "few rows carry most of the weight",
             f"the weights of a time to event are as uneven as fewer than {data.FEW_EFFECTIVE} equal ones, or one "
             f"has more than {data.HEAVY:.0%} of the whole",
             "Choose an earlier horizon, or read the intervals as rough.",
@@ -450,7 +450,7 @@ ACTION_FINDINGS: dict[str, Check] = {
             "warning",
             "a class has so few rows that its costs are hardly known",
             f"fewer than {FEW_ROWS} rows",
-            "Collect rows of that class, or state its costs as unknown; intervals have room for costs not yet seen.",
+            "Collect rows of that class, or state its costs as unknown; intervals are widened for unseen costs.",
             _few_rows,
             of_amounts=True,
         ),
@@ -460,7 +460,7 @@ ACTION_FINDINGS: dict[str, Check] = {
             "a class might cost much more than its rows show",
             f"fewer than {FEW_EFFECTIVE} effective rows of a class differ from its usual cost by the chosen model, and "
             f"one more might bring over {NOTICED:g} standard errors",
-            "Intervals have room for it and are wide: collect rows of these classes before relying on a cost.",
+            "Intervals are widened for it: collect rows of these classes before relying on a cost.",
             _unseen_costs,
             of_amounts=True,
         ),

@@ -354,8 +354,8 @@ def compare(
     Comparison
         ``difference`` is a minus b: negative means that a is better. ``dominance`` says whether one of them is better
         at every cost ratio of the range on these rows. Where a loss is infinite, so is the difference, and its interval
-        is nan. Where too few rows carry the difference, the interval has room for costs not yet seen, and ``note``
-        says how many rows would do.
+        is nan. Where too few rows carry the difference, the interval is widened, and ``note`` says how many rows would
+        do.
 
     Raises
     ------

@@ -233,7 +233,7 @@ for _metric in (
     ),
     _loss(
         _ranking.auc_regret,
-        "the mean regret that AUC stands for: each case's event rate is the cost ratio",
+        "the mean regret that AUC implies: each case's event rate is the cost ratio",
         high=0.5,
         propriety="rank",
         per_sample=False,

@@ -824,7 +824,7 @@ class Moments:
         members = f"of {self.rows[k]:,} {name}s" if not self.clustered else f"of {self.rows[k]:,} clusters with {name}s"
         wanted = two_digits_up(self.rows[k] * NEEDED / max(self.carrying[k], 1.0))
         what = "the difference" if self.paired else "the estimate"
-        done = "there is no interval" if unbounded else "the interval has room for costs not yet seen"
+        done = "there is no interval" if unbounded else "few, so the interval is widened"
         enough = f"about {wanted:,} {'such clusters' if self.clustered else f'{name}s'} would do"
         return f"{what} rests on about {self.carrying[k]:.2g} {members}: {done}; {enough}"
 
