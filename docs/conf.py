@@ -77,5 +77,12 @@ def write_demo(app):
     subprocess.run(command, check=True, capture_output=True)
 
 
+def write_figures(app):
+    """Draw the pictures that stand on the pages below the lines that make them."""
+    command = [sys.executable, str(HERE / "figures.py"), str(Path(app.outdir) / "_static" / "figures")]
+    subprocess.run(command, check=True, capture_output=True)
+
+
 def setup(app):
     app.connect("builder-inited", write_demo)
+    app.connect("builder-inited", write_figures)
