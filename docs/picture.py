@@ -1,4 +1,4 @@
-"""Draw the picture of the report on the README: `python docs/picture.py`, which needs Chromium."""
+"""Draw the picture of the report on its page: `python docs/picture.py`, which needs Chromium."""
 
 import shutil
 import subprocess
