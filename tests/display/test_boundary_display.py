@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,17 @@ def test_own_axes_and_other_scores_are_used(plt, rows):
 def test_other_objects_are_refused():
     with pytest.raises(ValueError, match="boundary must be a Boundary"):
         BoundaryDisplay("boundary")
+
+
+def test_outline_does_not_jump_where_a_second_region_begins_at_the_lowest_scores():
+    # The order learned from these loans also selects a score of exactly 0, above some uncertainty: a second outline.
+    path = resources.files("stakes") / "data" / "german_credit.csv"
+    bad, logistic, forest = np.loadtxt(path.read_text().splitlines(), delimiter=",", skiprows=1, usecols=(0, 1, 2)).T[
+        :, :700
+    ]
+    risk = 3 * forest / (3 * forest + 7 * (1 - forest))
+    boundary = fit_boundary(bad, risk, abs(risk - logistic), min_precision=0.5, confidence_level=0.95, random_state=0)
+    main, *others = boundary.plot()._outlines()
+    assert len(others) == 1
+    assert np.nanmax(np.abs(np.diff(main[0]))) < 0.02
+    assert np.nanmin(main[0]) > 0.3

@@ -816,8 +816,9 @@ class BoundaryDisplay(_axes.Display):
         turns = np.diff(inside.astype(int), axis=1) != 0
         most = int(turns.sum(axis=1).max(initial=0))
         out = []
+        from_right = np.cumsum(turns[:, ::-1], axis=1)[:, ::-1]  # the highest scores are selected at every height
         for turn in range(most):  # regions seldom begin or end more than once along a row
-            place = (np.cumsum(turns, axis=1) == turn + 1) & turns
+            place = (from_right == turn + 1) & turns
             x = np.where(place.any(axis=1), scores[np.argmax(place, axis=1)], np.nan)
             out.append((x, heights))
         return out
