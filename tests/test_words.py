@@ -20,7 +20,6 @@ NOT_TO_USE = {
     r"stands? for": "replaces, represents, means",
     r"(at most|of|or|runs|among|by) so many": "this number of, a given number of",
     r"parts (in|of) an? (error|variance|standard error)": "contributions",
-    r"dearer": "costlier, costs more",
     r"honest(ly)?": "valid, unbiased, true; or the name of the method",
     r"(the|a) bill": "the cost",
     r"the best decision with probability": "may be best: yes or no",
