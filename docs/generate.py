@@ -114,9 +114,9 @@ from the rows, or no rows in memory, there is no band, and neither is said.
 `calibration-in-the-large` sees scores and outcomes of these rows, not the training. It names the causes that fit, in
 this order: a label or score that is turned round (the AUC is below one half); with a time to event, a score of another
 horizon; class weights or sampling, with the weight that would do it, or a population with another share of positives
-(the slope of logistic recalibration cannot be told from 1 or is above it); scores that are too extreme (the slope is
-below 1). Where a score of exactly 0 or 1 on the wrong side leaves the slope undefined it says that causes cannot be
-told apart. The training rows tell them apart, as the remedy says.
+(the slope of logistic recalibration is compatible with 1, or above it); scores that are too extreme (the slope is
+below 1). Where a score of exactly 0 or 1 on the wrong side leaves the slope undefined it says that the rows do not
+distinguish the causes. The training rows do, as the remedy says.
 
 ## What scores promise
 
