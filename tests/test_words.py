@@ -1,9 +1,10 @@
-"""The documentation speaks the field's English: words that a textbook would not use are not in its sentences.
+"""Documentation and product speak the field's English: words that a textbook would not use are not in their sentences.
 
-The list is of words that were used here once. What stands between backticks or in a fenced block is code or what a
-program printed, and is left alone.
+The list is of words that were used here once. What stands between backticks or in a fenced block of a page is code or
+what a program printed, and is left alone; what programs print is held to the list in their source.
 """
 
+import ast
 import re
 from pathlib import Path
 
@@ -22,9 +23,10 @@ NOT_TO_USE = {
     r"parts (in|of) an? (error|variance|standard error)": "contributions",
     r"honest(ly)?": "valid, unbiased, true; or the name of the method",
     r"(the|a) bill": "the cost",
-    r"the best decision with probability": "may be best: yes or no",
     r"costs not yet seen": "few events carry the estimate",
 }
+ONLY_OF_PAGES = r"stands? for"  # "k stands for k equal rows" in a message is plain enough
+SOURCE = sorted((ROOT / "src").rglob("*.py"))
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -44,9 +46,35 @@ def relapses(text):
     return found
 
 
+def sentences(source):
+    """Yield the texts of a program with at least one space that are no docstrings, each with its line."""
+    tree = ast.parse(source)
+    said = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body[0] for node in ast.walk(tree) if isinstance(node, said) and node.body]
+    docstrings = {id(first.value) for first in bodies if isinstance(first, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_uses_no_word_of_the_list(page):
     assert relapses(prose(page.read_text(encoding="utf-8"))) == []
+
+
+def test_no_sentence_of_the_product_uses_a_word_of_the_list():
+    assert len(SOURCE) > 100
+    found = []
+    for path in SOURCE:
+        for line, text in sentences(path.read_text(encoding="utf-8")):
+            spoken = [each for each in relapses(text) if " " in text and not re.search(ONLY_OF_PAGES, each)]
+            found += [f"{path.relative_to(ROOT)}:{line}: {each}" for each in spoken]
+    assert found == []
+
+
+def test_sentence_of_a_program_is_found_and_its_docstring_left_alone():
+    source = 'def f():\n    """As we were told."""\n    return "it was " "told so"\n'
+    assert [text for _, text in sentences(source)] == ["it was told so"]
 
 
 def test_word_of_the_list_is_found_across_lines_and_left_alone_in_code():

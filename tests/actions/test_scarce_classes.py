@@ -136,7 +136,7 @@ def test_a_class_of_which_no_row_or_few_are_seen_leaves_room_for_what_it_may_cos
     _, high = found["model"].cost.interval
     once = abs(math.log(0.05)) / n
     assert high - found.cost >= 50.0 * once  # one more row may cost 50 although none erred
-    assert found["model"].cost.note.endswith("the interval has room for costs not yet seen")
+    assert found["model"].cost.note.endswith("the interval is widened because so few carry the estimate")
     assert found["model"].regret.note.startswith("no row of a class shows how large the estimate may be there")
     if seen == 0:
         cost = matrix[y, (prob @ matrix).argmin(axis=1)]

@@ -90,7 +90,7 @@ def test_the_bill_of_a_picked_model_allows_for_its_having_been_picked():
     assert picked.p_value == pytest.approx(min(5 * named.p_value, 1.0))
     for alone, among in zip(named._records(), picked._records(), strict=True):
         assert among["holm_p_value"] == pytest.approx(min(5 * alone["holm_p_value"], 1.0))
-    assert "as it was picked among 5)." in " ".join(found.conclusion)
+    assert "corrected for selection among 5)." in " ".join(found.conclusion)
     assert "picked among" not in named.sentence
 
 

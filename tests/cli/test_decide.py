@@ -121,7 +121,7 @@ def test_printed_table_says_how_many_rows_from_where_and_how_sure(file, frame, c
 def test_uncertain_choice_gives_its_reason(cli, tmp_path):
     (tmp_path / "p.csv").write_text("p\n0.5\n0.5\n0.2\n", encoding="utf-8")
     outcome = cli("decide", tmp_path / "p.csv", "--models", "p", "--measure", "precision")
-    assert "not certified: 2 numbers of rows cannot be told apart." in outcome.out
+    assert "not certified: 2 numbers of rows cannot be distinguished." in outcome.out
     assert row_of("p", outcome)[6:8] == ["no", "3"]
 
 

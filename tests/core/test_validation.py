@@ -239,7 +239,7 @@ def test_two_columns_with_one_class_do_not_take_the_wrong_column():
         score = check_sample(labels, COLUMNS, pos_label=pos_label).score
         np.testing.assert_array_equal(score, np.array(COLUMNS)[:, column])
     for labels, pos_label in ((["no"] * 3, "no"), (["no"] * 3, "yes"), ([2, 2, 2], 2), ([1, 1, 1], 2)):
-        refused(r"^the two columns of y_prob cannot be told apart", labels, COLUMNS, pos_label=pos_label)
+        refused(r"^the two columns of y_prob cannot be distinguished", labels, COLUMNS, pos_label=pos_label)
 
 
 def test_one_column_is_flattened():

@@ -48,13 +48,13 @@ def test_ties_are_marked_beside_the_best_number():
     ties, runner_up = shown.rivals_
     assert point(shown.best_[0])[0] == 1
     assert ties.get_xdata().tolist() == [2]
-    assert ties.get_label() == "2 numbers of rows that cannot be told apart"
+    assert ties.get_label() == "2 numbers of rows that cannot be distinguished"
     assert runner_up.get_xdata().tolist() == [3]
 
 
 def test_all_numbers_of_rows_alike_have_no_runner_up():
     shown = expected_utility([0.5], Accuracy()).plot()
-    assert [line.get_label() for line in shown.rivals_] == ["2 numbers of rows that cannot be told apart"]
+    assert [line.get_label() for line in shown.rivals_] == ["2 numbers of rows that cannot be distinguished"]
     assert shown.best_[0].get_label() == "best: 0 rows: 0.5"
 
 

@@ -66,7 +66,7 @@ def test_ties_and_runner_up_are_told_apart():
     result = expected_utility([0.5, 0.5, 0.2], Precision())
     assert (result.ties.tolist(), result.best_k, result.certified) == ([1, 2], 1, False)
     assert (result.runner_up, result.gap) == (3, pytest.approx(0.1))
-    assert "2 numbers of rows cannot be told apart" in result.certificate
+    assert "2 numbers of rows cannot be distinguished" in result.certificate
 
 
 # ------------------------------------------------------------------ inputs

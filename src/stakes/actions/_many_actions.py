@@ -353,7 +353,7 @@ class DecisionCalibration(Tabular):
         if math.isnan(self.p_value):
             return f"{costs}; the probabilities leave no doubt to test."
         verdict = "beyond chance" if self.p_value < 1.0 - self.gap.confidence_level else "not beyond chance"
-        among = "" if self.picked == 1 else f", as it was picked among {self.picked:,}"
+        among = "" if self.picked == 1 else f", corrected for selection among {self.picked:,}"
         return f"{costs}, a difference {verdict} (p {p_value(self.p_value)}{among})."
 
     def _records(self) -> list[dict[str, Any]]:
@@ -1111,7 +1111,7 @@ def evaluate_actions(
     Each row takes the action with the lowest expected cost by its probabilities, the first of equals, at each matrix.
     Adding a constant to a row of a matrix changes no decision and no regret. The best of several models looks better
     than it is: ``.selection`` and ``.conclusion`` allow for that. Where few rows of a class show what is dear there,
-    intervals have room for what was not seen, and their notes say so.
+    intervals are widened for costs that were not seen, and their notes say so.
 
     Examples
     --------

@@ -603,7 +603,7 @@ def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
         pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
         if not pairs:
             raise ValueError(
-                f"the two columns of {name} cannot be told apart where y_true holds {distinct[0]!r} only: "
+                f"the two columns of {name} cannot be distinguished where y_true holds {distinct[0]!r} only: "
                 "pass the column of the positive class."
             )
         distinct = pairs[0]

@@ -355,7 +355,7 @@ Goals = Annotated[
 ]
 LeastPrecision = Annotated[str | None, flag("--min-precision", "SHARE", "At least this precision, read as written.")]
 LeastRecall = Annotated[str | None, flag("--min-recall", "SHARE", "At least this recall.")]
-MostSelected = Annotated[str | None, flag("--capacity", "N|SHARE", "At most so many rows, or this share of them.")]
+MostSelected = Annotated[str | None, flag("--capacity", "N|SHARE", "At most this number of rows, or share of them.")]
 FBeta = Annotated[str | None, flag("--f-beta", "BETA", "Beta of goal f_beta.")]
 Solvers = Annotated[
     Solver,

@@ -469,7 +469,7 @@ DecidedCosts = Annotated[
     flag("--costs", "LOW:HIGH", "With --deferral: the cost ratio, to act from without deferring; of a range its mean."),
 ]
 Capacity = Annotated[
-    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most so many rows, or this share of them.")
+    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most this number of rows, or share of them.")
 ]
 Column = Annotated[
     str,

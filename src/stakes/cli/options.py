@@ -97,7 +97,7 @@ PosLabel = Annotated[
     ),
 ]
 Missing = Annotated[OnMissing, flag("--on-missing", "", "Rows with a missing value: an error, or dropped.")]
-FileFormat = Annotated[Format | None, flag("--format", "", "Without it: told by the file's content and name.")]
+FileFormat = Annotated[Format | None, flag("--format", "", "Without it: as the file's content and name say.")]
 AnySize = Annotated[
     bool,
     flag(

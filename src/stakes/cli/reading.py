@@ -690,7 +690,7 @@ DeferralFee = Annotated[
     ),
 ]
 Capacity = Annotated[
-    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most so many rows, or this share of them.")
+    str | None, flag("--capacity", "N|SHARE", "With --deferral: defer at most this number of rows, or share of them.")
 ]
 MoreRows = Annotated[str | None, flag("--more-rows", "NUMBER,...", "Also what so many further rows would save.")]
 Decisions = Annotated[

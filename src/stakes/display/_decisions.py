@@ -423,7 +423,7 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
     >>> from stakes.display import ExpectedUtilityDisplay
     >>> display = ExpectedUtilityDisplay.from_predictions([0.5, 0.5, 0.2], "precision")
     >>> [line.get_label() for line in display.rivals_]
-    ['2 numbers of rows that cannot be told apart', 'runner-up: 3 rows, 0.1 worse']
+    ['2 numbers of rows that cannot be distinguished', 'runner-up: 3 rows, 0.1 worse']
     """
 
     kind = "expected utility"
@@ -520,7 +520,7 @@ class ExpectedUtilityDisplay(_UtilityCurvesDisplay):
         self.best_.append(self._points(curve.best, curve.best_value, line, label, marker="o", markersize=5.0))
         others = np.array([k for k in curve.ties if k != curve.best], dtype=float)
         if len(others):
-            label = self._named(curve, f"{len(curve.ties):,} numbers of rows that cannot be told apart")
+            label = self._named(curve, f"{len(curve.ties):,} numbers of rows that cannot be distinguished")
             self.rivals_.append(self._points(others, curve.at(others), line, label, marker="|", markersize=9.0))
         if curve.runner_up is not None:
             label = self._named(curve, f"runner-up: {curve.runner_up:,} rows, {abs(curve.gap):.2g} worse")

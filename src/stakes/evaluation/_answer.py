@@ -374,7 +374,7 @@ class _Maker:
         shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
         if any(name not in choice.possible and not known.more_than_first[name][1] > 0.0 for name in others):
             shown.append(
-                "An interval may reach below 0 beside a no: it has two sides, and what may be best is told by one."
+                "An interval may reach below 0 beside a no: it has two sides, and what may be best is decided by one."
             )
         if choice.incumbent in choice.against:
             against = choice.against[choice.incumbent]

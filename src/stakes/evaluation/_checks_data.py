@@ -317,7 +317,7 @@ def thin_follow_up(standings: Standings) -> Observation | None:
         return None
     template = (
         f"Only {outcome.at_risk} of {standings.n_rows:,} people were followed to the horizon {outcome.horizon:g}: what "
-        "happened to the others by then is told by these few."
+        "happened to the others by then is estimated from these few."
     )
     return Observation(template, (), {"at_risk": float(outcome.at_risk), "needed": float(FEW_AT_RISK)})
 

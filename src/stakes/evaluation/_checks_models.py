@@ -148,8 +148,8 @@ _PRIOR = "or a population in which positives are more or less common"
 _CAUSES = {
     "inverted": "the label or the score is turned round, for the scores fall where events rise",
     "horizon": "a score of another horizon than {horizon:g}",
-    "unknown": "the causes cannot be told apart, for a score of exactly 0 or 1 on the wrong side leaves the slope "
-    "undefined",
+    "unknown": "the rows do not distinguish the causes, for a score of exactly 0 or 1 on the wrong side leaves the "
+    "slope undefined",
     "shift": f"class weights or sampling in training ({{weight}}), {_PRIOR}",
     "timid": f"class weights or sampling in training ({{weight}}), {_PRIOR}; the scores are too timid as well, as "
     "strong regularisation or averaging make them",

@@ -158,7 +158,7 @@ def _intervals(standings: Standings) -> Iterator[str]:
         f"Pointwise {percent(standings.confidence_level)} confidence intervals, of one number alone (ci_low, ci_high), "
         "are Student's t, with as many degrees of freedom "
         "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
-        "have room for what was not seen by the rule of three [three]."
+        "are widened for costs that were not seen by the rule of three [three]."
     )
     rows = standings.rows
     if standings.moments.clusters:

@@ -263,7 +263,7 @@ def _check_ties(ties: Ties) -> Ties:
     check_choice(ties, "ties", TIES)
     if ties in _IMPROPER:
         warnings.warn(
-            f'ties="{ties}" makes the score improper: honest probabilities are not the best report. Use "fraction".',
+            f'ties="{ties}" makes the score improper: the true probabilities are not the best report. Use "fraction".',
             ImproperScoreWarning,
             stacklevel=3,
         )

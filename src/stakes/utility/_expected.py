@@ -707,7 +707,7 @@ def _result(batch: Batch, estimate: UtilityEstimate, choice: Choice, **asked: An
 def _certificate(estimate: UtilityEstimate, choice: Choice, ranking: RankingPrinciple, *, weighted: bool) -> str:
     """Return why the choice is not certain, or ""."""
     if len(choice.ties) > 1:
-        return f"{len(choice.ties)} numbers of rows cannot be told apart."
+        return f"{len(choice.ties)} numbers of rows cannot be distinguished."
     if not estimate.proved:
         return "the error of the curve is estimated, not proved."
     if weighted or not ranking.holds:
