@@ -156,13 +156,13 @@ def causes(samples):
                 record = {code: each is not None for code, each in seen.items()}
                 text = " ".join(each.sentence for each in seen.values() if each)
                 record["overfitting said"] = "overfit" in text
-                record["cannot be told"] = "cannot be told" in text
+                record["causes not distinguished"] = "do not distinguish the causes" in text
                 found.append(record)
             yield {"design": f"{name}; {n} rows", **_means(found)}
 
 
 def savings(samples):
-    """Of those that are told that recalibrating saves, how many get dearer on new rows by isotonic recalibration."""
+    """Of answers that say recalibrating saves, how many get dearer on new rows by isotonic recalibration."""
     from stakes.core.score_table import ScoreTable
 
     for name, slope, shift in (("right", 1.0, 0.0), ("shifted", 1.0, 0.7), ("extreme", 2.0, 0.0), ("nearly", 1.2, 0.1)):
@@ -176,9 +176,9 @@ def savings(samples):
                 own = -1.5 + rng.normal(0.0, 1.2, n)
                 y, s = (rng.random(n) < sigmoid(own)).astype(int), sigmoid(slope * own + shift)
                 answer = evaluate(y, {"a": s}, costs=(0.1, 0.3)).answer
-                told = "would save about" in answer.calibration
-                record = {"told": told}
-                if told:
+                said = "would save about" in answer.calibration
+                record = {"said": said}
+                if said:
                     table = ScoreTable.from_predictions(y, s)
                     fitted = table.pav_by_score()
                     mended = np.interp(new, table.scores, fitted)

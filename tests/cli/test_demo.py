@@ -60,8 +60,8 @@ def test_every_number_of_the_screen_is_in_one_unit(cli):
     answer = demo_answer()
     text = cli("demo").out
     amounts = {cell for row in answer.cells()[1:] for part in row[2:5] for cell in re.findall(r"\d+\.\d", part)}
-    repaired = re.search(r"\((\d+\.\d) to (\d+\.\d) of the", answer.calibration).groups()
-    known = {*amounts, *repaired, "37.3", "2.3"}
+    promised = re.search(r"promise (\d+\.\d) per 1,000", answer.calibration).groups()
+    known = {*amounts, *promised}
     assert set(re.findall(r"(?<![.\d])\d+\.\d\b", text)) <= known
     assert "regret" not in text
 
@@ -70,6 +70,6 @@ def demo_answer():
     from stakes import evaluate
     from stakes.tables import read_predictions
 
-    with resources.as_file(resources.files("stakes") / "data" / "breast_cancer.csv") as path:
-        read = read_predictions(path, label="malignant")
-    return evaluate(read.y, dict(zip(read.models, read.scores, strict=True)), costs=(0.05, 0.3)).answer
+    with resources.as_file(resources.files("stakes") / "data" / "german_credit.csv") as path:
+        read = read_predictions(path, label="bad")
+    return evaluate(read.y, dict(zip(read.models, read.scores, strict=True)), costs=(0.1, 0.25)).answer

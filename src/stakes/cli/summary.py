@@ -92,8 +92,9 @@ def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = ""
     print_table(console, _answer_table(console, found), _NAMES)
     write(found.unit, "dim")
     console.print()
-    for sentence in found.beneath:
-        write(sentence)
+    for paragraph in (" ".join((*found.shown, *found.not_shown)), found.calibration):
+        if paragraph:
+            write(paragraph)
     if found.findings:
         console.print(findings_grid(found.findings[:_MOST_FINDINGS]))
     left = len(found.findings) - _MOST_FINDINGS

@@ -230,7 +230,7 @@ def few_carry(what: str, rows: float) -> str:
         return ""
     few = f"{what} rests on about {rows:.2g} rows of a class"
     none = f"no row of a class shows how large {what} may be there"
-    return f"{few if rows > 0.0 else none}: the interval has room for costs not yet seen"
+    return f"{few if rows > 0.0 else none}: the interval is widened because so few carry the estimate"
 
 
 def _write_headline(found: Selection, where: str) -> str:
