@@ -1,10 +1,12 @@
 """One small change to a file of the source: its place, its code, and how it gets into a process that runs tests."""
 
 import ast
+import builtins
 import copy
 import functools
 import gc
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import inspect
 import sys
@@ -31,7 +33,6 @@ class Mutant:
     now: str
     statement: str
     line: int
-    lines: frozenset
 
     @classmethod
     def at_place(cls, path, index):
@@ -50,10 +51,31 @@ class Mutant:
     def __str__(self):
         return f"{self.at}: {self.was}  ->  {self.now}   | {self.statement}"
 
-    def tree(self):
+    def tree(self, *, watched=False):
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
         node, _ = _places(tree)[self.index]
-        return ast.fix_missing_locations(_Replace(node).visit(tree))
+        marks = _marks(tree) if watched else {}  # before the change, which may be a statement's very value
+        return ast.fix_missing_locations(_Mark(marks, self.path).visit(_Replace(node).visit(tree)))
+
+    @functools.cached_property
+    def mark(self):
+        """The mark of the innermost statement or lambda of a function that holds the place; None outside of any."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node, _ = _places(tree)[self.index]
+        holding = [at for each, at in _marks(tree).items() if any(inner is node for inner in ast.walk(each))]
+        return (str(self.path), max(holding)) if holding else None
+
+    @functools.cached_property
+    def using(self):
+        """The marks where a change outside of any function may show: in the function of a default, beside a name."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        _, statement = _places(tree)[self.index]
+        marks = _marks(tree)
+        if isinstance(statement, ast.FunctionDef):
+            return {(str(self.path), marks[each]) for each in ast.walk(statement) if each in marks}
+        targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+        names = {each.id for target in targets if target for each in ast.walk(target) if isinstance(each, ast.Name)}
+        return {place for name in names for place in _naming(name)}
 
 
 @functools.cache
@@ -140,14 +162,9 @@ def _places_of(path):
 
 
 def _mutant(path, index, node, statement):
-    # the header of a statement is what stands before its body
-    body = getattr(statement, "body", None)
-    end = body[0].lineno - 1 if isinstance(body, list) and body else statement.end_lineno
-    span = {*range(statement.lineno, end + 1), statement.lineno} if end >= node.lineno else {node.lineno}
     text = ast.unparse(_Replace(node).visit(copy_with(statement, node))).splitlines()
-    where = frozenset((str(path), line) for line in span)
     was, now = ast.unparse(node), ast.unparse(changed(node))
-    return Mutant(path, index, was, now, text[0] if body else " ".join(text), node.lineno, where)
+    return Mutant(path, index, was, now, text[0] if hasattr(statement, "body") else " ".join(text), node.lineno)
 
 
 def copy_with(statement, node):
@@ -161,10 +178,104 @@ def _places(tree):
     return visitor.found
 
 
-def put_in_place(mutant):
+class _Marks(ast.NodeVisitor):
+    """A number for each statement of a function, outer before inner, and for each lambda."""
+
+    def __init__(self):
+        self.found, self.inside = {}, False
+
+    def visit(self, node):
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        if isinstance(node, ast.Lambda) or (self.inside and isinstance(node, ast.stmt) and not _is_first(node)):
+            self.found[node] = len(self.found)
+        outer = self.inside
+        for name, value in ast.iter_fields(node):
+            self.inside = (outer or (is_function and name == "body")) and not isinstance(node, ast.ClassDef)
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    self.visit(child)
+        self.inside = outer
+
+
+def _is_first(node):
+    """Whether a statement has to stand first, or says nothing."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or isinstance(node, (ast.Global, ast.Nonlocal))
+
+
+def _marks(tree):
+    visitor = _Marks()
+    visitor.visit(tree)
+    return visitor.found
+
+
+class _Mark(ast.NodeTransformer):
+    """Puts a call before each marked statement that says it was reached."""
+
+    def __init__(self, marks, path):
+        self.marks, self.path = marks, str(path)
+
+    def visit(self, node):
+        at = self.marks.get(node)
+        node = self.generic_visit(node)
+        if at is None:
+            return node
+        place = ast.Constant((self.path, at))
+        call = ast.Call(ast.Name("_stakes_reached", ast.Load()), [place], [])
+        if isinstance(node, ast.Lambda):
+            node.body = ast.BoolOp(ast.Or(), [call, node.body])
+            return node
+        return [ast.copy_location(ast.Expr(call), node), node]
+
+
+@functools.cache
+def _naming(name):
+    """Return the marks of all statements, of all files, that name something."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if name in text:
+            for node, at in _marks(ast.parse(text)).items():
+                if any(name in (getattr(each, "id", ""), getattr(each, "attr", "")) for each in ast.walk(node)):
+                    found.add((str(path), at))
+    return found
+
+
+class _Watching(importlib.machinery.SourceFileLoader):
+    """Gives a module of the library with its marks."""
+
+    def get_code(self, name):
+        return compile(_watched(Path(self.path)), self.get_filename(name), "exec")
+
+
+def _watched(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return ast.fix_missing_locations(_Mark(_marks(tree), path).visit(tree))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] != SOURCE.name:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.origin and Path(spec.origin).is_relative_to(SOURCE):
+            spec.loader = _Watching(name, spec.origin)
+        return spec
+
+
+def watch():
+    """Have this process say which statements of functions it reaches; return the set that they are put into."""
+    reached = set()
+    builtins._stakes_reached = reached.add
+    sys.meta_path.insert(0, _Finder())
+    return reached
+
+
+def put_in_place(mutant, *, watched=False):
     """Give the functions of this process the code of a change; False where no function has it."""
-    old = compile(mutant.path.read_text(encoding="utf-8"), str(mutant.path), "exec")
-    new = compile(mutant.tree(), str(mutant.path), "exec")
+    tree = _watched(mutant.path) if watched else ast.parse(mutant.path.read_text(encoding="utf-8"))
+    old = compile(tree, str(mutant.path), "exec")
+    new = compile(mutant.tree(watched=watched), str(mutant.path), "exec")
     pairs = {}
     if not _differing(old, new, pairs):
         return False

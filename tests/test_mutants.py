@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mutated import ALIKE, SOURCE, Mutant, count, mutants
 
-from tests.mutants import BESIDE, ROOMS, Kept, asked_of, drawn, files, room_of, table
+from tests.mutants import BESIDE, Kept, asked_of, drawn, files, room_of, table
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
@@ -21,6 +21,28 @@ with numpy.errstate(invalid="ignore"):
 size = next(each for each in mutants(SOURCE / "base" / "validation.py") if each.statement.startswith("def blocks"))
 assert not put_in_place(size)  # a default, which no function's code holds
 """
+WATCHED = """
+from mutated import SOURCE, mutants, put_in_place, watch
+reached = watch()
+from stakes.base.validation import blocks
+from stakes.base.numerics import weighted_sum
+every = mutants(SOURCE / "base" / "numerics.py")
+change = next(each for each in every if each.statement == "used = weights >= 0.0")
+size = next(each for each in mutants(SOURCE / "base" / "validation.py") if each.statement.startswith("def blocks"))
+assert size.mark is None and reached.isdisjoint(size.using)
+list(blocks(3))
+assert not reached.isdisjoint(size.using)
+import numpy
+assert change.mark not in reached
+numbers = numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])
+assert weighted_sum(*numbers) == 2.0
+assert change.mark in reached
+assert put_in_place(change, watched=True)
+reached.clear()
+with numpy.errstate(invalid="ignore"):
+    assert numpy.isnan(weighted_sum(*numbers))
+assert change.mark in reached
+"""
 
 
 def test_every_change_that_is_said_to_mean_the_same_exists_and_has_a_reason():
@@ -34,15 +56,14 @@ def test_every_change_that_is_said_to_mean_the_same_exists_and_has_a_reason():
     assert len(set(lines)) == len(lines) > 10
 
 
-def test_every_room_names_files_and_tests_that_exist():
-    for patterns, tests in ROOMS.values():
-        assert all(list(SOURCE.glob(pattern)) for pattern in patterns)
-        assert all((ROOT / test).exists() for test in tests)
-
-
 def test_a_change_is_put_into_functions_that_other_modules_hold_already():
     path = ":".join(str(ROOT / part) for part in ("tests", "src"))
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, env={"PYTHONPATH": path})
+
+
+def test_statements_say_that_they_were_reached_before_and_after_a_change():
+    path = ":".join(str(ROOT / part) for part in ("tests", "src"))
+    subprocess.run([sys.executable, "-c", WATCHED], check=True, env={"PYTHONPATH": path})
 
 
 def test_every_part_of_the_library_has_tests_that_exist():
@@ -59,6 +80,7 @@ def test_sample_is_drawn_from_all_files_and_is_the_same_for_a_seed():
     assert not any(each.alike for each in chosen)
     assert [str(each) for each in drawn(30, 1)[0]] == [str(each) for each in chosen[:30]]
     assert [str(each) for each in drawn(30, 2)[0]] != [str(each) for each in chosen[:30]]
+    assert {room_of(each.path) for each in drawn(30, 2, ["costs", "boundary"])[0]} == {"costs", "boundary"}
     # each change is as likely as any other: parts have their share of the sample
     for room in {room_of(path) for path in files()}:
         share = sum(count(path) for path in files() if room_of(path) == room) / total
@@ -77,7 +99,7 @@ def test_what_became_of_changes_is_kept_and_counted(tmp_path):
     kept.add(some[0], "")
     kept.add(some[1], "survived")
     assert kept.read() == {str(some[0]): "", str(some[1]): "survived"}
-    with (tmp_path / "kept" / "base.jsonl").open("a") as file:
+    with (tmp_path / "kept" / "changes.jsonl").open("a") as file:
         file.write('\n["cut')  # as a run that was killed leaves it
     kept.add(some[1], "survived")
     assert set(kept.read()) == {str(some[0]), str(some[1])}
