@@ -6,10 +6,11 @@ annotations and `strict=` are left alone. The sample is uniform over all changes
 those which an interrupted run has tried are a uniform sample too. `mutants_alike.txt` lists the changes that mean the
 same, and why.
 
-For each change the files of tests of its part of the library are asked in turn, the one of the most similar name first.
-A file of tests runs once as the code stands, to see which of its tests reach which statement. Then the change is put
-into the running functions of a fork, where the tests that reach its statement run until one fails, the quick ones
-before the slow ones. A change of what runs as modules are imported is tried in a process that has it from its start.
+For each change the files of tests of its part of the library are asked, the nearest by name first; all of them are
+asked of what survives after every change of the sample was tried on its nearest files. A file of tests runs once as the
+code stands, to see which of its tests reach which statement. Then the change is put into the running functions of a
+fork, where the tests that reach its statement run until one fails, the quick ones before the slow ones. A change of
+what runs as modules are imported is tried in a process that has it from its start.
 
 What became of each change, and what each file of tests reaches, is kept in the folder ``--kept``: an interrupted run
 goes on where it stopped, ``--again`` tries those once more that no test noticed, and ``--reached`` names a file of what
@@ -65,6 +66,8 @@ LATE = 5.0  # times what a test takes: whoever works so long works for ever
 STUCK = 20.0  # times the time allowed on the processor: whoever waits so long waits for ever
 START = 30.0  # seconds on the processor for what comes before the tests
 SLOW = 1.0  # seconds of a test that waits until the quick ones are through
+NEAREST = 2  # files of tests, beside those that are known, that are asked of every change before all are
+SO_FAR = "survived so far"
 
 
 class Tests:
@@ -193,50 +196,62 @@ class Trial:
 
     def __init__(self, tests, reached, seconds):
         self.tests, self.reached, self.seconds = tests, reached, seconds
+        self.texts, self.tried = {}, {}
 
-    def word(self, mutant):
+    def word(self, mutant, widely):
         """What to call a change that no test notices, and how many tests were asked; no word where one does."""
-        asked = self._asked(mutant)
-        noticed, tried = False, {}
+        asked = self._asked(mutant, widely)
+        noticed, tried = False, self.tried.setdefault(str(mutant), {})
         if mutant.mark is not None:
             noticed = self._in_place(mutant, asked, tried)
-        if noticed is False and (mutant.mark is None or mutant.mark in self.reached.of_import or not tried):
+        if noticed is False and (
+            mutant.mark is None or mutant.mark in self.reached.of_import or (widely and not tried)
+        ):
             noticed = self._from_the_start(mutant, asked)
-        return ("" if noticed else "survived"), len(tried)
+        return ("" if noticed else "survived" if widely else SO_FAR), len(tried)
 
-    def _asked(self, mutant):
-        """The files of tests that are asked, in order."""
-        own, words = str(mutant.path.relative_to(ROOT)), _words(mutant.path)
+    def _asked(self, mutant, widely):
+        """The files of tests that are asked, in order: those known to reach the statement, then the nearest."""
+        own, names = str(mutant.path.relative_to(ROOT)), _names(mutant)
         wanted = [own, *asked_of(room_of(mutant.path)), str(mutant.path.parent.relative_to(ROOT))]
 
         def rank(file):
             part = next(k for k, each in enumerate(wanted) if Path(file).is_relative_to(each))
-            return part, -len(words & _words(Path(file))), file
+            shared = len(_words(mutant.path) & _words(Path(file)))
+            return part > 1, -3 * shared - sum(name in self._text(file) for name in names), part, file
 
-        return sorted((f for f in self.reached.files if any(Path(f).is_relative_to(each) for each in wanted)), key=rank)
+        every = [f for f in self.reached.files if any(Path(f).is_relative_to(each) for each in wanted)]
+        known = [f for f in every if f in self.reached.known]
+        unknown = sorted((f for f in every if f not in self.reached.known), key=rank)
+        return [*known, *(unknown if widely else unknown[:NEAREST])]
+
+    def _text(self, file):
+        if file not in self.texts:
+            self.texts[file] = (ROOT / file).read_text("utf-8")
+        return self.texts[file]
 
     def _in_place(self, mutant, asked, tried):
         """Ask the tests that reach the statement, the slow ones after all the others."""
-        quick, slow, spent = {}, {}, 0.0
-        for file in [*asked, None]:
-            if quick and (file is None or file not in self.reached.known):  # what is known comes before what is not
-                noticed = self._run(mutant, quick, tried)
-                if noticed is not False:
-                    return noticed
-                quick = {}
-            if file is None:
-                break
-            for name, (took, places) in sorted(self.reached.of(file).items(), key=lambda entry: entry[1][0]):
-                if mutant.mark in places and took > SLOW:
+        slow, spent = {}, sum(tried.values())
+        for files_ in [[f for f in asked if f in self.reached.known], *([f] for f in asked)]:
+            quick = {}
+            every = [entry for file in files_ for entry in self.reached.of(file).items()]
+            for name, (took, places) in sorted(every, key=lambda entry: entry[1][0]):
+                if mutant.mark not in places or name in tried:
+                    continue
+                if took > SLOW:
                     slow[name] = took
-                elif mutant.mark in places and spent + took <= self.seconds:
+                elif spent + took <= self.seconds:
                     spent += took
                     quick[name] = took
+            if quick and self._run(mutant, quick, tried):
+                return True
+        rest = {}
         for name, took in sorted(slow.items(), key=lambda entry: entry[1]):
             spent += took
             if spent <= self.seconds:
-                quick[name] = took
-        return self._run(mutant, quick, tried) if quick else False
+                rest[name] = took
+        return bool(rest) and self._run(mutant, rest, tried)
 
     def _run(self, mutant, chosen, tried):
         """Say whether tests notice a change; True where they are late, False where no function has it."""
@@ -291,6 +306,11 @@ def _given():
         plugins=[Tests(lambda tests: failed.append(tests.run(given["chosen"])))],
     )
     sys.exit(code if code not in (0, 5) else int(failed != [False]))
+
+
+def _names(mutant):
+    """What tests may call that holds the change: its definition at the top of the file and inside of it."""
+    return [name for name in mutant.within if not name.startswith("__")]
 
 
 def _words(path):
@@ -362,18 +382,20 @@ def everywhere(asked):
     if asked.at:
         chosen = [each for each in chosen if each.at in asked.at]
     known = kept.read()
-    left = [each for each in chosen if known.get(str(each)) is None or (asked.again and known[str(each)])]
+    left = [each for each in chosen if known.get(str(each), SO_FAR) == SO_FAR or (asked.again and known[str(each)])]
     sys.stdout.write(f"{total:,} changes; {len(chosen)} drawn, {len(left)} to try\n")
     tried = []
 
     def examine(tests):
         trial = Trial(tests, Reached(asked.reached or kept.folder / "reached.jsonl", tests, reached), asked.seconds)
-        for mutant in left:
-            word, size = trial.word(mutant)
-            kept.add(mutant, word)
-            tried.append(mutant)
-            sys.stdout.write(f"{len(tried):4} {word or 'noticed'} {mutant} ({size} tests)\n")
-            sys.stdout.flush()
+        for widely in (False, True):
+            for mutant in [each for each in left if each not in tried]:
+                word, size = trial.word(mutant, widely)
+                kept.add(mutant, word)
+                if word != SO_FAR:
+                    tried.append(mutant)
+                sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
+                sys.stdout.flush()
 
     if left:
         reached, rooms = watch(), {room_of(each.path) for each in left}

@@ -66,6 +66,14 @@ class Mutant:
         return (str(self.path), max(holding)) if holding else None
 
     @functools.cached_property
+    def within(self):
+        """The names of the functions and classes that hold the place."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node, _ = _places(tree)[self.index]
+        kinds = (ast.FunctionDef, ast.ClassDef)
+        return [e.name for e in ast.walk(tree) if isinstance(e, kinds) and any(i is node for i in ast.walk(e))]
+
+    @functools.cached_property
     def using(self):
         """The marks where a change outside of any function may show: in the function of a default, beside a name."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
