@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_shifted_median_must_lie_inside_0_and_1(median):
         costs.Shifted(median)
 
 
-@pytest.mark.parametrize("c", [-0.1, 1.0001, NAN])
+@pytest.mark.parametrize("c", [-0.1, 1.0001, NAN, Decimal("NaN")])
 def test_fixed_cost_ratio_must_lie_in_0_and_1(c):
     with pytest.raises(ValueError, match=rf"^c must lie in \[0, 1\], got {c}"):
         costs.Fixed(c)
