@@ -32,10 +32,12 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from mutated import SOURCE, Mutant, count, put_in_place, start_with, watch  # noqa: E402
+from mutated import SOURCE, Mutant, changing, count, functions, start_with, watch  # noqa: E402
 
 # the tests beside those of the folder of the same name
 METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py"]
@@ -71,41 +73,43 @@ SO_FAR = "survived so far"
 
 
 class Tests:
-    """A plugin of pytest that holds the tests as collected, and runs them in forks."""
+    """A plugin of pytest that runs chosen tests until one fails, or all of them, watched."""
 
-    def __init__(self, then):
-        self.then, self.items, self.failed = then, [], False
+    def __init__(self, chosen=None, reached=None):
+        self.chosen, self.reached, self.found, self.failed = chosen, reached, {}, False
 
     def pytest_runtest_logreport(self, report):
         self.failed = self.failed or report.failed
 
     def pytest_runtestloop(self, session):
-        self.items = session.items
-        self.then(self)
+        by_name = {item.nodeid: item for item in session.items}
+        for name, following in pairwise([*(self.chosen or by_name), None]):
+            if self.chosen:
+                signal.setitimer(signal.ITIMER_PROF, LATE * self.chosen[name] + 5.0)  # it ends the process
+            else:
+                self.failed = False
+                self.reached.clear()
+            start, item = time.process_time(), by_name[name]
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=by_name.get(following))
+            if self.chosen and self.failed:
+                break
+            if not self.chosen:
+                took = time.process_time() - start
+                self.found[name] = None if self.failed else [took, sorted(self.reached)]
         return True
 
-    def run(self, chosen):
-        """Run some tests, each with its seconds as the code stands, until one fails or is late; say whether one did."""
-        by_name = {item.nodeid: item for item in self.items}
-        for (name, seconds), following in pairwise([*chosen.items(), ("", 0.0)]):
-            signal.setitimer(signal.ITIMER_PROF, LATE * seconds + 5.0)  # it ends the process
-            item = by_name[name]
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=by_name.get(following[0]))
-            if self.failed:
-                return True
-        return False
+    def noticed(self):
+        """Run the chosen tests, each of which comes with its seconds, until one fails or is late; say if one did."""
+        code = pytest.main([*OPTIONS, *dict.fromkeys(map(_file_of, self.chosen))], plugins=[self])
+        return self.failed or code != 0
 
-    def watched(self, file, reached):
+    def watched(self, file):
         """Run the tests of a file; return the seconds that each takes and what it reaches, None where it fails."""
-        items, found = [item for item in self.items if _file_of(item.nodeid) == file], {}
-        for item, following in pairwise([*items, None]):
-            self.failed = False
-            reached.clear()
-            start = time.process_time()
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            took = time.process_time() - start
-            found[item.nodeid] = None if self.failed else [took, sorted(reached)]
-        return found, list(sys.modules)
+        pytest.main([*OPTIONS, file], plugins=[self])
+        others = [
+            name for name, each in sys.modules.items() if "site-packages" in (getattr(each, "__file__", "") or "")
+        ]
+        return self.found, others
 
 
 def _file_of(name):
@@ -143,10 +147,11 @@ def in_fork(work, seconds):
 class Reached:
     """Which statements each test reaches, file of tests by file of tests, as they are asked for; kept in a file."""
 
-    def __init__(self, path, tests, reached):
-        self.path, self.tests, self.reached, self.known = Path(path), tests, reached, {}
+    def __init__(self, path, reached):
+        self.path, self.reached, self.known = Path(path), reached, {}
         self.of_import = frozenset(reached)
-        self.files = list(dict.fromkeys(_file_of(item.nodeid) for item in tests.items))
+        paths = [*ROOT.glob("tests/**/test_*.py"), *files()]
+        self.files = sorted(str(path.relative_to(ROOT)) for path in paths)
         self.source = hashlib.sha256(b"".join(path.read_bytes() for path in files())).hexdigest()
         for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else []:
             entry = _parsed(line)
@@ -156,7 +161,7 @@ class Reached:
     def of(self, file):
         """Return the seconds and the statements of each test of a file, of those that pass as the code stands."""
         if file not in self.known:
-            answer = in_fork(lambda: self.tests.watched(file, self.reached), 600.0)
+            answer = in_fork(lambda: Tests(None, self.reached).watched(file), 600.0)
             if not isinstance(answer, list):
                 sys.exit(f"{file}: {answer}")
             found, modules = answer
@@ -192,11 +197,11 @@ class Reached:
 
 
 class Trial:
-    """What tries changes on tests that were collected."""
+    """What tries changes on the tests that reach them."""
 
-    def __init__(self, tests, reached, seconds):
-        self.tests, self.reached, self.seconds = tests, reached, seconds
-        self.texts, self.tried = {}, {}
+    def __init__(self, reached, seconds):
+        self.reached, self.seconds = reached, seconds
+        self.texts, self.tried, self.living = {}, {}, functions()
 
     def word(self, mutant, widely):
         """What to call a change that no test notices, and how many tests were asked; no word where one does."""
@@ -221,7 +226,7 @@ class Trial:
             return part > 1, -3 * shared - sum(name in self._text(file) for name in names), part, file
 
         every = [f for f in self.reached.files if any(Path(f).is_relative_to(each) for each in wanted)]
-        known = [f for f in every if f in self.reached.known]
+        known = sorted((f for f in every if f in self.reached.known), key=rank)
         unknown = sorted((f for f in every if f not in self.reached.known), key=rank)
         return [*known, *(unknown if widely else unknown[:NEAREST])]
 
@@ -233,7 +238,8 @@ class Trial:
     def _in_place(self, mutant, asked, tried):
         """Ask the tests that reach the statement, the slow ones after all the others."""
         slow, spent = {}, sum(tried.values())
-        for files_ in [[f for f in asked if f in self.reached.known], *([f] for f in asked)]:
+        known = [f for f in asked if any(mutant.mark in on for _, on in self.reached.known.get(f, {}).values())]
+        for files_ in [known[:NEAREST], known, *([f] for f in asked)]:
             quick = {}
             every = [entry for file in files_ for entry in self.reached.of(file).items()]
             for name, (took, places) in sorted(every, key=lambda entry: entry[1][0]):
@@ -257,12 +263,17 @@ class Trial:
         """Say whether tests notice a change; True where they are late, False where no function has it."""
         tried |= chosen
 
+        changes = changing(mutant, self.living, watched=True)
+        if not changes:  # no function that lives has it
+            tried.clear()
+            return False
+
         def changed():
-            return put_in_place(mutant, watched=True) and [self.tests.run(chosen)]
+            for function, code in changes:
+                function.__code__ = code
+            return [Tests(chosen).noticed()]
 
         found = in_fork(changed, START + LATE * sum(chosen.values()))
-        if found is False:  # no function that lives has it
-            tried.clear()
         if isinstance(found, str):
             sys.exit(f"{mutant}: {found}")
         return found is None or found == [True]
@@ -295,17 +306,10 @@ class Trial:
 
 def _given():
     """Be that process: exit with 0 where all tests pass."""
-    import pytest
-
     given = json.load(sys.stdin)
     start_with(Mutant.at_place(Path(given["path"]), given["index"]))
     signal.setitimer(signal.ITIMER_PROF, START)
-    failed = []
-    code = pytest.main(
-        [*OPTIONS, *dict.fromkeys(map(_file_of, given["chosen"]))],
-        plugins=[Tests(lambda tests: failed.append(tests.run(given["chosen"])))],
-    )
-    sys.exit(code if code not in (0, 5) else int(failed != [False]))
+    sys.exit(bool(given["chosen"]) and Tests(given["chosen"]).noticed())
 
 
 def _names(mutant):
@@ -375,8 +379,6 @@ def _parsed(line):
 
 def everywhere(asked):
     """Try a sample, in the order in which it was drawn, and print the shares."""
-    import pytest
-
     kept = Kept(asked.kept or ROOT / ".mutants" / f"sample-{asked.sample}-seed-{asked.seed}")
     chosen, total = drawn(asked.sample, asked.seed, asked.of)
     if asked.at:
@@ -384,31 +386,22 @@ def everywhere(asked):
     known = kept.read()
     left = [each for each in chosen if known.get(str(each), SO_FAR) == SO_FAR or (asked.again and known[str(each)])]
     sys.stdout.write(f"{total:,} changes; {len(chosen)} drawn, {len(left)} to try\n")
-    tried = []
-
-    def examine(tests):
-        trial = Trial(tests, Reached(asked.reached or kept.folder / "reached.jsonl", tests, reached), asked.seconds)
-        for widely in (False, True):
-            for mutant in [each for each in left if each not in tried]:
-                word, size = trial.word(mutant, widely)
-                kept.add(mutant, word)
-                if word != SO_FAR:
-                    tried.append(mutant)
-                sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
-                sys.stdout.flush()
-
     if left:
-        reached, rooms = watch(), {room_of(each.path) for each in left}
+        reached = watch()
         for path in files():
             with contextlib.suppress(ImportError):  # of a library that is not here
                 importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
-        folders = {str(each.path.parent if each.path.parent != SOURCE else each.path) for each in left}
-        named = dict.fromkeys(test for room in sorted(rooms) for test in asked_of(room))
-        pytest.main([*OPTIONS, *named, *sorted(folders)], plugins=[Tests(examine)])
+        trial = Trial(Reached(asked.reached or kept.folder / "reached.jsonl", reached), asked.seconds)
+    for widely in (False, True):
+        for mutant in list(left):
+            word, size = trial.word(mutant, widely)
+            kept.add(mutant, word)
+            if word != SO_FAR:
+                left.remove(mutant)
+            sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
+            sys.stdout.flush()
     for line in table(chosen, kept.read()):
         sys.stdout.write(line + "\n")
-    if len(tried) < len(left):
-        sys.exit("not every change was tried")
 
 
 def table(chosen, known):
@@ -439,6 +432,8 @@ def run(argv=None):
     asked = parser.parse_args(argv)
     os.chdir(ROOT)
     os.environ.setdefault("STAKES_EXAMPLES", "few")
+    for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "POLARS_MAX"):  # threads do not outlive a fork
+        os.environ.setdefault(f"{library}_THREADS", "1")
     if asked.given:
         _given()
     else:

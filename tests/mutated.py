@@ -279,24 +279,37 @@ def watch():
     return reached
 
 
-def put_in_place(mutant, *, watched=False):
+def put_in_place(mutant):
     """Give the functions of this process the code of a change; False where no function has it."""
+    found = changing(mutant, functions())
+    for function, code in found:
+        function.__code__ = code
+    return bool(found)
+
+
+def functions():
+    """Return the functions of the library that live in this process, by file."""
+    gc.unfreeze()  # some library freezes what is there when it is imported
+    found = {}
+    for each in gc.get_objects():
+        if type(each) is types.FunctionType:
+            found.setdefault(each.__code__.co_filename, []).append(each)
+    return found
+
+
+def changing(mutant, living, *, watched=False):
+    """Return the functions that a change is in, each with its new code."""
     tree = _watched(mutant.path) if watched else ast.parse(mutant.path.read_text(encoding="utf-8"))
     old = compile(tree, str(mutant.path), "exec")
     new = compile(mutant.tree(watched=watched), str(mutant.path), "exec")
-    pairs = {}
-    if not _differing(old, new, pairs):
-        return False
-    gc.unfreeze()  # some library freezes what is there when it is imported
-    found = 0
-    for function in gc.get_objects():
-        if type(function) is types.FunctionType and function.__code__.co_filename == str(mutant.path):
+    pairs, found = {}, []
+    if _differing(old, new, pairs):
+        for function in living.get(str(mutant.path), []):
             code = function.__code__
-            new = pairs.get((code.co_qualname, code.co_firstlineno, code.co_code))
-            if new is not None:
-                function.__code__ = new
-                found += 1
-    return found > 0
+            changed_code = pairs.get((code.co_qualname, code.co_firstlineno, code.co_code))
+            if changed_code is not None:
+                found.append((function, changed_code))
+    return found
 
 
 def _differing(old, new, pairs):
