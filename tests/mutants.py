@@ -37,7 +37,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from mutated import SOURCE, Mutant, changing, count, functions, start_with, watch  # noqa: E402
+from mutated import SOURCE, Mutant, changing, count, functions, put, start_with, watch  # noqa: E402
 
 # the tests beside those of the folder of the same name
 METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py"]
@@ -67,35 +67,35 @@ OPTIONS = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.Pyte
 LATE = 5.0  # times what a test takes: whoever works so long works for ever
 STUCK = 20.0  # times the time allowed on the processor: whoever waits so long waits for ever
 START = 30.0  # seconds on the processor for what comes before the tests
+LONG = 12.0  # seconds of a test of which nothing is known yet
 SLOW = 1.0  # seconds of a test that waits until the quick ones are through
 NEAREST = 2  # files of tests, beside those that are known, that are asked of every change before all are
 SO_FAR = "survived so far"
 
 
 class Tests:
-    """A plugin of pytest that runs chosen tests until one fails, or all of them, watched."""
+    """A plugin of pytest that runs chosen tests until one fails, or watches all of them but some that are left out."""
 
-    def __init__(self, chosen=None, reached=None):
-        self.chosen, self.reached, self.found, self.failed = chosen, reached, {}, False
+    def __init__(self, chosen=None, reached=None, left_out=(), *, until_one_fails=True):
+        self.chosen, self.reached, self.left_out, self.found, self.failed = chosen, reached, left_out, {}, False
+        self.until_one_fails = until_one_fails
 
     def pytest_runtest_logreport(self, report):
         self.failed = self.failed or report.failed
 
     def pytest_runtestloop(self, session):
-        by_name = {item.nodeid: item for item in session.items}
+        by_name = {item.nodeid: item for item in session.items if item.nodeid not in self.left_out}
         for name, following in pairwise([*(self.chosen or by_name), None]):
-            if self.chosen:
-                signal.setitimer(signal.ITIMER_PROF, LATE * self.chosen[name] + 5.0)  # it ends the process
-            else:
-                self.failed = False
+            if self.until_one_fails:
+                allowed = LATE * self.chosen[name] + 5.0 if self.chosen else LATE * LONG
+                signal.setitimer(signal.ITIMER_PROF, allowed)  # it ends the process
+            start, item, self.failed = time.process_time(), by_name[name], False
+            if self.reached is not None:
                 self.reached.clear()
-            start, item = time.process_time(), by_name[name]
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=by_name.get(following))
-            if self.chosen and self.failed:
+            self.found[name] = None if self.failed else [time.process_time() - start, sorted(self.reached or ())]
+            if self.failed and self.until_one_fails:
                 break
-            if not self.chosen:
-                took = time.process_time() - start
-                self.found[name] = None if self.failed else [took, sorted(self.reached)]
         return True
 
     def noticed(self):
@@ -106,10 +106,9 @@ class Tests:
     def watched(self, file):
         """Run the tests of a file; return the seconds that each takes and what it reaches, None where it fails."""
         pytest.main([*OPTIONS, file], plugins=[self])
-        others = [
-            name for name, each in sys.modules.items() if "site-packages" in (getattr(each, "__file__", "") or "")
+        return self.found, [
+            k for k, each in sys.modules.items() if "site-packages" in (getattr(each, "__file__", "") or "")
         ]
-        return self.found, others
 
 
 def _file_of(name):
@@ -148,7 +147,7 @@ class Reached:
     """Which statements each test reaches, file of tests by file of tests, as they are asked for; kept in a file."""
 
     def __init__(self, path, reached):
-        self.path, self.reached, self.known = Path(path), reached, {}
+        self.path, self.reached, self.known, self.passing, self.failing = Path(path), reached, {}, set(), set()
         self.of_import = frozenset(reached)
         paths = [*ROOT.glob("tests/**/test_*.py"), *files()]
         self.files = sorted(str(path.relative_to(ROOT)) for path in paths)
@@ -161,25 +160,54 @@ class Reached:
     def of(self, file):
         """Return the seconds and the statements of each test of a file, of those that pass as the code stands."""
         if file not in self.known:
-            answer = in_fork(lambda: Tests(None, self.reached).watched(file), 600.0)
+            answer = in_fork(lambda: Tests(None, self.reached, until_one_fails=False).watched(file), 600.0)
             if not isinstance(answer, list):
                 sys.exit(f"{file}: {answer}")
-            found, modules = answer
-            for module in modules:  # once, for all forks
-                with contextlib.suppress(Exception):
-                    importlib.import_module(module)
-            failing = [name for name, entry in found.items() if entry is None]
-            sys.stdout.writelines(f"{name} fails as the code stands\n" for name in failing)
-            sys.stdout.write(f"{file}: {len(found)} tests take {sum(e[0] for e in found.values() if e):.1f} s\n")
-            self._keep(file, {name: entry for name, entry in found.items() if entry is not None})
+            found = self._found(answer)
+            self._fail(*(name for name, entry in found.items() if entry is None))
+            self._keep(file, found)
         return self.known[file]
+
+    def notice(self, file, changes):
+        """Say whether the tests of a file, of which nothing is known, notice changes; if not, keep what they reach."""
+
+        def changed():
+            put(changes)
+            return Tests(None, self.reached, self.failing).watched(file)
+
+        while isinstance(answer := in_fork(changed, 4.0 * START), list):
+            found = self._found(answer)
+            failing = [name for name, entry in found.items() if entry is None]
+            if not failing:
+                if found:
+                    self._keep(file, found)
+                return False
+            if failing[0] not in self.passing:  # does it as the code stands?
+                if in_fork(Tests({failing[0]: LONG}).noticed, START):
+                    self._fail(failing[0])
+                    continue
+                self.passing.add(failing[0])
+            return True
+        return False  # late, or it only waits: whoever asks looks what tests take as the code stands
+
+    def _found(self, answer):
+        found, modules = answer
+        for module in modules:  # once, for all forks
+            with contextlib.suppress(Exception):
+                importlib.import_module(module)
+        return found
+
+    def _fail(self, *names):
+        self.failing.update(names)
+        sys.stdout.writelines(f"{name} fails as the code stands\n" for name in names)
 
     def _state(self, file):
         return hashlib.sha256((ROOT / file).read_bytes()).hexdigest() + self.source
 
     def _keep(self, file, found):
+        sys.stdout.write(f"{file}: {len(found)} tests take {sum(e[0] for e in found.values() if e):.1f} s\n")
         packed = {}
-        for name, (took, places) in found.items():
+        for name, (took, places) in ((name, entry) for name, entry in found.items() if entry):
             packed[name] = [round(took, 3), {}]
             for path, at in places:
                 packed[name][1].setdefault(os.path.relpath(path, SOURCE), []).append(at)
@@ -220,12 +248,19 @@ class Trial:
         own, names = str(mutant.path.relative_to(ROOT)), _names(mutant)
         wanted = [own, *asked_of(room_of(mutant.path)), str(mutant.path.parent.relative_to(ROOT))]
 
-        def rank(file):
-            part = next(k for k, each in enumerate(wanted) if Path(file).is_relative_to(each))
-            shared = len(_words(mutant.path) & _words(Path(file)))
-            return part > 1, -3 * shared - sum(name in self._text(file) for name in names), part, file
+        def mentions(file):
+            return sum(name in self._text(file) for name in names)
 
-        every = [f for f in self.reached.files if any(Path(f).is_relative_to(each) for each in wanted)]
+        def rank(file):
+            part = next((k for k, each in enumerate(wanted) if Path(file).is_relative_to(each)), 1)
+            shared = len(_words(mutant.path) & _words(Path(file)))
+            return part > 1, -3 * shared - mentions(file), part, file
+
+        def is_asked(file):
+            of_room = any(Path(file).is_relative_to(each) for each in wanted)
+            return of_room or (file.startswith("tests/") and mentions(file))
+
+        every = [file for file in self.reached.files if is_asked(file)]
         known = sorted((f for f in every if f in self.reached.known), key=rank)
         unknown = sorted((f for f in every if f not in self.reached.known), key=rank)
         return [*known, *(unknown if widely else unknown[:NEAREST])]
@@ -237,40 +272,53 @@ class Trial:
 
     def _in_place(self, mutant, asked, tried):
         """Ask the tests that reach the statement, the slow ones after all the others."""
-        slow, spent = {}, sum(tried.values())
+        changes = changing(mutant, self.living, watched=True)
         known = [f for f in asked if any(mutant.mark in on for _, on in self.reached.known.get(f, {}).values())]
-        for files_ in [known[:NEAREST], known, *([f] for f in asked)]:
-            quick = {}
-            every = [entry for file in files_ for entry in self.reached.of(file).items()]
-            for name, (took, places) in sorted(every, key=lambda entry: entry[1][0]):
-                if mutant.mark not in places or name in tried:
-                    continue
-                if took > SLOW:
-                    slow[name] = took
-                elif spent + took <= self.seconds:
-                    spent += took
-                    quick[name] = took
-            if quick and self._run(mutant, quick, tried):
+        slow = {}
+        for some in [known[:NEAREST], known, *([f] for f in asked if f not in known)] if changes else []:
+            if some and some[0] not in self.reached.known and self._notices(mutant, changes, some[0], tried):
                 return True
-        rest = {}
-        for name, took in sorted(slow.items(), key=lambda entry: entry[1]):
+            found = self._reaching(mutant, some, tried)
+            slow |= {name: took for name, took in found.items() if took > SLOW}
+            quick = self._fitting({name: took for name, took in found.items() if took <= SLOW}, tried)
+            if quick and self._run(mutant, changes, quick, tried):
+                return True
+        rest = self._fitting(slow, tried)
+        return bool(rest) and self._run(mutant, changes, rest, tried)
+
+    def _notices(self, mutant, changes, file, tried):
+        """Say whether the tests of a file notice a change, of which nothing is known."""
+        if self.reached.notice(file, changes):
+            return True
+        if file in self.reached.known:  # all of them passed
+            tried |= self._reaching(mutant, [file], tried)
+        return False
+
+    def _reaching(self, mutant, some, tried):
+        """The tests of some files that reach the statement and were not tried yet, with what they take."""
+        found = {}
+        for file in some:
+            for name, (took, places) in self.reached.of(file).items():
+                if mutant.mark in places and name not in tried:
+                    found[name] = took
+        return found
+
+    def _fitting(self, found, tried):
+        """The quickest that fit into the time."""
+        spent, some = sum(tried.values()), {}
+        for name, took in sorted(found.items(), key=lambda entry: entry[1]):
             spent += took
             if spent <= self.seconds:
-                rest[name] = took
-        return bool(rest) and self._run(mutant, rest, tried)
+                some[name] = took
+        return some
 
-    def _run(self, mutant, chosen, tried):
-        """Say whether tests notice a change; True where they are late, False where no function has it."""
+    @staticmethod
+    def _run(mutant, changes, chosen, tried):
+        """Say whether tests notice a change, or are late."""
         tried |= chosen
 
-        changes = changing(mutant, self.living, watched=True)
-        if not changes:  # no function that lives has it
-            tried.clear()
-            return False
-
         def changed():
-            for function, code in changes:
-                function.__code__ = code
+            put(changes)
             return [Tests(chosen).noticed()]
 
         found = in_fork(changed, START + LATE * sum(chosen.values()))
@@ -314,7 +362,7 @@ def _given():
 
 def _names(mutant):
     """What tests may call that holds the change: its definition at the top of the file and inside of it."""
-    return [name for name in mutant.within if not name.startswith("__")]
+    return [name for name in mutant.within if not name.startswith("__") and len(name) > 5]
 
 
 def _words(path):

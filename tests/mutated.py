@@ -282,9 +282,14 @@ def watch():
 def put_in_place(mutant):
     """Give the functions of this process the code of a change; False where no function has it."""
     found = changing(mutant, functions())
-    for function, code in found:
-        function.__code__ = code
+    put(found)
     return bool(found)
+
+
+def put(changes):
+    """Give functions their new code."""
+    for function, code in changes:
+        function.__code__ = code
 
 
 def functions():

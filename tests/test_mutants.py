@@ -22,7 +22,7 @@ size = next(each for each in mutants(SOURCE / "base" / "validation.py") if each.
 assert not put_in_place(size)  # a default, which no function's code holds
 """
 WATCHED = """
-from mutated import SOURCE, changing, functions, mutants, watch
+from mutated import SOURCE, changing, functions, mutants, put, watch
 reached = watch()
 from stakes.base.validation import blocks
 from stakes.base.numerics import weighted_sum
@@ -37,8 +37,7 @@ assert change.mark not in reached
 numbers = numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0])
 assert weighted_sum(*numbers) == 2.0
 assert change.mark in reached
-for function, code in changing(change, functions(), watched=True):
-    function.__code__ = code
+put(changing(change, functions(), watched=True))
 reached.clear()
 with numpy.errstate(invalid="ignore"):
     assert numpy.isnan(weighted_sum(*numbers))
