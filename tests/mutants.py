@@ -70,6 +70,7 @@ START = 30.0  # seconds on the processor for what comes before the tests
 LONG = 12.0  # seconds of a test of which nothing is known yet
 SLOW = 1.0  # seconds of a test that waits until the quick ones are through
 NEAREST = 2  # files of tests, beside those that are known, that are asked of every change before all are
+MOST = 12  # times that a file of tests names what holds the change: more tell no more
 SO_FAR = "survived so far"
 
 
@@ -249,12 +250,12 @@ class Trial:
         wanted = [own, *asked_of(room_of(mutant.path)), str(mutant.path.parent.relative_to(ROOT))]
 
         def mentions(file):
-            return sum(name in self._text(file) for name in names)
+            return min(sum(self._text(file).count(name) for name in names), MOST)
 
         def rank(file):
-            part = next((k for k, each in enumerate(wanted) if Path(file).is_relative_to(each)), 1)
+            part = next((k for k, each in enumerate(wanted) if Path(file).is_relative_to(each)), 1.5)
             shared = len(_words(mutant.path) & _words(Path(file)))
-            return part > 1, -3 * shared - mentions(file), part, file
+            return part > 1.5, -3 * shared - mentions(file), part, file
 
         def is_asked(file):
             of_room = any(Path(file).is_relative_to(each) for each in wanted)
