@@ -78,6 +78,14 @@ def test_undetected_mistakes_are_limited_per_case():
     assert "on average" in found["expected undetected"].sentence
 
 
+def test_expected_mistakes_may_be_exactly_as_many_as_are_allowed():
+    p, y = np.linspace(0.01, 0.3, 99), np.isin(np.arange(99), [10, 50])  # (2 + 1) / (99 + 1) is 3%
+    found = certify_decided(y, p, threshold=0.5, max_error=0.03, target="expected undetected")
+    assert (found.coverage, found.errors) == (1.0, 2)
+    found = certify_decided(y, p, threshold=0.5, max_error=0.0299, target="expected undetected")
+    assert (found.coverage, found.errors) == (50 / 99, 1)
+
+
 def test_too_many_mistakes_are_said():
     found = certify_decided([0, 1] * 100, [0.2, 0.1] * 100, threshold=0.5, max_error=0.1)
     assert found.sentence.endswith("no certificate, too many mistakes among the surest cases")
