@@ -104,6 +104,14 @@ def test_nothing_within_reach_is_no_gain():
     assert (gain.value, gain.single, gain.helps) == (0.0, 0.0, False)
 
 
+def test_two_folds_are_enough_and_one_is_not():
+    boundary = fit_boundary(*_useless(400, 0), capacity=80)
+    assert boundary.gain(cv=2, random_state=0).single == pytest.approx(boundary.gain(random_state=0).single, abs=0.1)
+    for cv in (1, 401):
+        with pytest.raises(ValueError, match=rf"^cv must be a number of folds from 2 .*\(400\), got {cv}\."):
+            boundary.gain(cv=cv)
+
+
 @pytest.mark.parametrize("levels", [1, 4])
 def test_margin_is_where_the_bound_is_met(levels):
     # uniform scores that are the rates of positives: precision 0.8 above 0.6, whatever the level
