@@ -115,6 +115,12 @@ def test_table_has_one_row_per_update():
     assert monitor.frame("pandas")["rows"].tolist() == [3, 4]
 
 
+@pytest.mark.parametrize("promise", [0, 1, "5/4"])
+def test_promise_must_lie_inside_0_and_1(promise):
+    with pytest.raises(ValueError, match=r"^min_precision must lie in \(0, 1\), got"):
+        PrecisionMonitor(promise)
+
+
 def test_monitor_takes_over_the_promise_of_a_boundary():
     boundary = fit_boundary([0, 1, 1], [0.2, 0.7, 0.8], [1, 2, 3], min_precision="2/3")
     assert PrecisionMonitor.from_boundary(boundary).min_precision == pytest.approx(2 / 3)

@@ -296,6 +296,17 @@ def test_ratio_coefficients_are_checked(c, d, message):
         FractionalLinear(c, d)
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_function_of_counts_has_the_ranking_that_is_stated(higher_is_better):
+    def ranking(rises):
+        return ConfusionMeasure(max, higher_is_better=higher_is_better, rises_with_tp=rises).ranking()
+
+    assert ranking(None).holds is None
+    for rises in (True, False):
+        assert ranking(rises).holds is True
+        assert ranking(rises).descending is (rises is higher_is_better)
+
+
 def test_measures_are_values():
     assert F1() == F1()
     assert hash(FBeta(2)) == hash(FBeta(2.0))
