@@ -6,15 +6,16 @@ annotations and `strict=` are left alone. The sample is uniform over all changes
 those which an interrupted run has tried are a uniform sample too. `mutants_alike.txt` lists the changes that mean the
 same, and why.
 
-For each change the files of tests of its part of the library are asked, the nearest by name first; all of them are
-asked of what survives after every change of the sample was tried on its nearest files. A file of tests runs once as the
-code stands, to see which of its tests reach which statement. Then the change is put into the running functions of a
-fork, where the tests that reach its statement run until one fails, the quick ones before the slow ones. A change of
-what runs as modules are imported is tried in a process that has it from its start.
+For each change the files of tests of its part of the library are asked, and those that name what holds it, the nearest
+by name first, until a test fails. The first change that a file of tests does not notice shows which of its tests reach
+which statement; of later changes only the tests that reach them run, the quick ones before the slow ones, each change
+in a fork whose functions have it. A change of what runs as modules are imported is tried in a process that has it from
+its start.
 
 What became of each change, and what each file of tests reaches, is kept in the folder ``--kept``: an interrupted run
 goes on where it stopped, ``--again`` tries those once more that no test noticed, and ``--reached`` names a file of what
 tests reach that several samples of the same code share. A test that fails as the code stands is named, and not asked.
+``--jobs 2`` tries two changes at a time.
 """
 
 import argparse
@@ -69,9 +70,8 @@ STUCK = 20.0  # times the time allowed on the processor: whoever waits so long w
 START = 30.0  # seconds on the processor for what comes before the tests
 LONG = 12.0  # seconds of a test of which nothing is known yet
 SLOW = 1.0  # seconds of a test that waits until the quick ones are through
-NEAREST = 2  # files of tests, beside those that are known, that are asked of every change before all are
+NEAREST = 2  # files of tests that are asked before all that are known to reach a change
 MOST = 12  # times that a file of tests names what holds the change: more tell no more
-SO_FAR = "survived so far"
 
 
 class Tests:
@@ -153,10 +153,20 @@ class Reached:
         paths = [*ROOT.glob("tests/**/test_*.py"), *files()]
         self.files = sorted(str(path.relative_to(ROOT)) for path in paths)
         self.source = hashlib.sha256(b"".join(path.read_bytes() for path in files())).hexdigest()
-        for line in self.path.read_text("utf-8").splitlines() if self.path.exists() else []:
-            entry = _parsed(line)
-            if entry and entry[0] in self.files and entry[1] == self._state(entry[0]):
-                self.known[entry[0]] = self._unpacked(entry[2])
+        self.states, self.read = {}, 0
+        self.look()
+
+    def look(self):
+        """Read what was added to the file, by whoever."""
+        if self.path.exists():
+            with self.path.open("rb") as kept:
+                kept.seek(self.read)
+                added = kept.read()
+            self.read += len(added)
+            for line in added.decode().splitlines():
+                entry = _parsed(line)
+                if entry and entry[0] in self.files and entry[1] == self._state(entry[0]):
+                    self.known[entry[0]] = self._unpacked(entry[2])
 
     def of(self, file):
         """Return the seconds and the statements of each test of a file, of those that pass as the code stands."""
@@ -203,7 +213,9 @@ class Reached:
         sys.stdout.writelines(f"{name} fails as the code stands\n" for name in names)
 
     def _state(self, file):
-        return hashlib.sha256((ROOT / file).read_bytes()).hexdigest() + self.source
+        if file not in self.states:
+            self.states[file] = hashlib.sha256((ROOT / file).read_bytes()).hexdigest() + self.source
+        return self.states[file]
 
     def _keep(self, file, found):
         sys.stdout.write(f"{file}: {len(found)} tests take {sum(e[0] for e in found.values() if e):.1f} s\n")
@@ -213,8 +225,9 @@ class Reached:
             for path, at in places:
                 packed[name][1].setdefault(os.path.relpath(path, SOURCE), []).append(at)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as kept:
-            kept.write(f"\n{json.dumps([file, self._state(file), packed])}")
+        line = f"{json.dumps([file, self._state(file), packed])}\n"
+        with self.path.open("ab", buffering=0) as kept:  # at once, as others may add to it
+            kept.write(line.encode())
         self.known[file] = self._unpacked(packed)
 
     @staticmethod
@@ -230,21 +243,20 @@ class Trial:
 
     def __init__(self, reached, seconds):
         self.reached, self.seconds = reached, seconds
-        self.texts, self.tried, self.living = {}, {}, functions()
+        self.texts, self.living = {}, functions()
 
-    def word(self, mutant, widely):
+    def word(self, mutant):
         """What to call a change that no test notices, and how many tests were asked; no word where one does."""
-        asked = self._asked(mutant, widely)
-        noticed, tried = False, self.tried.setdefault(str(mutant), {})
+        self.reached.look()
+        asked = self._asked(mutant)
+        noticed, tried = False, {}
         if mutant.mark is not None:
             noticed = self._in_place(mutant, asked, tried)
-        if noticed is False and (
-            mutant.mark is None or mutant.mark in self.reached.of_import or (widely and not tried)
-        ):
+        if not noticed and (mutant.mark is None or mutant.mark in self.reached.of_import or not tried):
             noticed = self._from_the_start(mutant, asked)
-        return ("" if noticed else "survived" if widely else SO_FAR), len(tried)
+        return ("" if noticed else "survived"), len(tried)
 
-    def _asked(self, mutant, widely):
+    def _asked(self, mutant):
         """The files of tests that are asked, in order: those known to reach the statement, then the nearest."""
         own, names = str(mutant.path.relative_to(ROOT)), _names(mutant)
         wanted = [own, *asked_of(room_of(mutant.path)), str(mutant.path.parent.relative_to(ROOT))]
@@ -259,12 +271,12 @@ class Trial:
 
         def is_asked(file):
             of_room = any(Path(file).is_relative_to(each) for each in wanted)
-            return of_room or (file.startswith("tests/") and mentions(file))
+            return of_room or (file.startswith("tests/") and file != "tests/test_mutants.py" and mentions(file))
 
         every = [file for file in self.reached.files if is_asked(file)]
         known = sorted((f for f in every if f in self.reached.known), key=rank)
         unknown = sorted((f for f in every if f not in self.reached.known), key=rank)
-        return [*known, *(unknown if widely else unknown[:NEAREST])]
+        return [*known, *unknown]
 
     def _text(self, file):
         if file not in self.texts:
@@ -426,6 +438,22 @@ def _parsed(line):
         return None
 
 
+def _try(left, chosen, kept, asked):
+    """Try some of the changes, in their order."""
+    if not left:
+        return
+    reached = watch()
+    for path in files():
+        with contextlib.suppress(ImportError):  # of a library that is not here
+            importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
+    trial = Trial(Reached(asked.reached or kept.folder / "reached.jsonl", reached), asked.seconds)
+    for mutant in left:
+        word, size = trial.word(mutant)
+        kept.add(mutant, word)
+        sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
+        sys.stdout.flush()
+
+
 def everywhere(asked):
     """Try a sample, in the order in which it was drawn, and print the shares."""
     kept = Kept(asked.kept or ROOT / ".mutants" / f"sample-{asked.sample}-seed-{asked.seed}")
@@ -433,24 +461,20 @@ def everywhere(asked):
     if asked.at:
         chosen = [each for each in chosen if each.at in asked.at]
     known = kept.read()
-    left = [each for each in chosen if known.get(str(each), SO_FAR) == SO_FAR or (asked.again and known[str(each)])]
+    left = [each for each in chosen if known.get(str(each)) is None or (asked.again and known[str(each)])]
     sys.stdout.write(f"{total:,} changes; {len(chosen)} drawn, {len(left)} to try\n")
-    if left:
-        reached = watch()
-        for path in files():
-            with contextlib.suppress(ImportError):  # of a library that is not here
-                importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
-        trial = Trial(Reached(asked.reached or kept.folder / "reached.jsonl", reached), asked.seconds)
-    for widely in (False, True):
-        for mutant in list(left):
-            word, size = trial.word(mutant, widely)
-            kept.add(mutant, word)
-            if word != SO_FAR:
-                left.remove(mutant)
-            sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
-            sys.stdout.flush()
+    sys.stdout.flush()
+    workers = []
+    for job in range(asked.jobs):
+        workers.append(os.fork())
+        if not workers[-1]:
+            _try(left[job :: asked.jobs], chosen, kept, asked)
+            os._exit(0)
+    codes = [os.waitpid(worker, 0)[1] for worker in workers]
     for line in table(chosen, kept.read()):
         sys.stdout.write(line + "\n")
+    if any(codes):
+        sys.exit("not every change was tried")
 
 
 def table(chosen, known):
@@ -476,6 +500,7 @@ def run(argv=None):
     parser.add_argument("--at", nargs="+", metavar="FILE:LINE", help="only the changes of these lines")
     parser.add_argument("--kept", help="folder of what became of the changes; by default one under .mutants")
     parser.add_argument("--reached", help="file of what tests reach; by default one in that folder")
+    parser.add_argument("--jobs", type=int, default=1, help="changes at a time")
     parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
     parser.add_argument("--given", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args(argv)
