@@ -10,7 +10,7 @@ For each change the files of tests of its part of the library are asked, and tho
 by name first, until a test fails. The first change that a file of tests does not notice shows which of its tests reach
 which statement; of later changes only the tests that reach them run, the quick ones before the slow ones, each change
 in a fork whose functions have it. A change of what runs as modules are imported is tried in a process that has it from
-its start.
+its start. What survives is tried once more at the end, as by then more files of tests are known to reach it.
 
 What became of each change, and what each file of tests reaches, is kept in the folder ``--kept``: an interrupted run
 goes on where it stopped, ``--again`` tries those once more that no test noticed, and ``--reached`` names a file of what
@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
@@ -269,9 +269,13 @@ class Trial:
             shared = len(_words(mutant.path) & _words(Path(file)))
             return part > 1.5, -3 * shared - mentions(file), part, file
 
+        where = mutant.using if mutant.mark is None else {mutant.mark}
+
         def is_asked(file):
             of_room = any(Path(file).is_relative_to(each) for each in wanted)
-            return of_room or (file.startswith("tests/") and file != "tests/test_mutants.py" and mentions(file))
+            reaching = any(not where.isdisjoint(on) for _, on in self.reached.known.get(file, {}).values())
+            named = file.startswith("tests/") and file != "tests/test_mutants.py" and mentions(file)
+            return of_room or reaching or named
 
         every = [file for file in self.reached.files if is_asked(file)]
         known = sorted((f for f in every if f in self.reached.known), key=rank)
@@ -447,11 +451,14 @@ def _try(left, chosen, kept, asked):
         with contextlib.suppress(ImportError):  # of a library that is not here
             importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
     trial = Trial(Reached(asked.reached or kept.folder / "reached.jsonl", reached), asked.seconds)
-    for mutant in left:
+    survivors = []
+    for mutant in chain(left, survivors):
         word, size = trial.word(mutant)
         kept.add(mutant, word)
         sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
         sys.stdout.flush()
+        if word and mutant not in survivors:
+            survivors.append(mutant)
 
 
 def everywhere(asked):
