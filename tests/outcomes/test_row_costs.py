@@ -227,8 +227,8 @@ def test_evaluation_counts_costs_per_unit_of_money_at_stake():
         assert found[name].score == pytest.approx(cost / stake.sum(), rel=1e-12)
         assert found.money[name].cost.value == pytest.approx(1000 * cost / len(y), rel=1e-12)
         assert found[name].share_acted_on == pytest.approx(act.mean(), rel=1e-12)
-    assert "With amounts as stated, a costs least" in found.conclusion[0]
-    assert "per EUR at stake" in found.conclusion[0]
+    assert found.conclusion[0].startswith("USE a. b costs ")
+    assert found.conclusion[0].endswith("more per 1,000 EUR at stake.")
     assert json.loads(found.to_json())["money"][0]["model"] == "a"
 
 

@@ -29,8 +29,9 @@ def test_numbers_bring_their_intervals_along(result):
 
 
 def test_defaults_are_what_a_paper_shows(result):
-    assert lines(result.to_latex())[0][:3] == ["Model", "Expected cost (simultaneous intervals)", "P(best)"]
-    assert lines(result.to_latex())[1][3] == ""  # nothing more than itself
+    cost, more = (f"{head} (simultaneous intervals)" for head in ("Expected cost", "More than the first"))
+    assert lines(result.to_latex())[0][:3] == ["Model", cost, more]
+    assert lines(result.to_latex())[1][2:4] == ["", "yes"]  # nothing more than itself
     assert lines(result.groups.to_latex())[0][:3] == ["By", "Group", "Model"]
     found = result.calibration
     assert lines(found.to_latex())[0] == ["Model", "Cases", "n", "Events", "O:E", "In the large", "Slope", "ICI"]

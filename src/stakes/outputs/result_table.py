@@ -303,6 +303,8 @@ def _with_ends(record: Mapping[str, Any], name: str, digits: int, kind: str) -> 
 
 
 def _rounded(value: Any, digits: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float) and math.isfinite(value) and value != 0.0:
         return f"{value:#.{digits}g}".rstrip(".") if abs(value) < 10.0**digits else f"{value:.0f}"
     return cell_text(value)
