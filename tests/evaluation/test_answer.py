@@ -198,3 +198,112 @@ def test_faces_show_the_same_sentences():
         assert sentence in page
         assert sentence in text
     assert "| may be best |" in text
+
+
+def drawn(n, seed, mean=-1.0, spread=1.2):
+    """Outcomes drawn from risks, the risks in log-odds, and the generator."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(mean, spread, n)
+    return (rng.random(n) < 1.0 / (1.0 + np.exp(-logits))).astype(int), logits, rng
+
+
+def expit(logits):
+    return 1.0 / (1.0 + np.exp(-logits))
+
+
+def test_what_is_open_is_listed_with_or_in_the_order_of_the_table():
+    y, logits, rng = drawn(1000, 8)
+    models = {f"m{k}": expit(logits + rng.normal(0.0, 0.5, len(y))) for k in range(10)}
+    result = evaluate(y, models, costs=(0.1, 0.3))
+    first, *rest = result.ranking
+    listed = f"{', '.join(rest[:3])} or 6 others"
+    assert result.answer.advice == f"These rows cannot tell {first} from {listed}."
+    said = f"Not shown: that {first} costs less than {listed}; {rest[0]} costs so nearly the same"
+    assert result.answer.not_shown[0].startswith(said)
+
+
+def test_the_rows_it_would_take_are_those_of_the_hardest_rival():
+    y, logits, rng = drawn(60, 1)
+    answer = evaluate(y, {"a": expit(logits), "b": expit(logits + rng.normal(0, 1, 60))}, costs=(0.1, 0.3)).answer
+    rows = {row["model"]: row for row in answer.table.rows}
+    times = [
+        ((1.0 + 0.8416 / 2.0) * (rows[name]["more_high"] - rows[name]["more_low"]) / 2.0 / rows[name]["more"]) ** 2
+        for name in ("b", "treat all")
+    ]
+    told = answer.not_shown[0]
+    assert told.startswith("Not shown: that a costs less than b or treating everyone; about ")
+    count = float(told.partition("about ")[2].split()[0].replace(",", ""))
+    assert max(times) * 60 <= count <= max(times) * 60 * 1.1
+
+
+def test_a_difference_that_is_not_shown_is_one_of_these_rows():
+    y, logits, _ = drawn(20_000, 10, mean=-6.4, spread=1.0)
+    answer = evaluate(y, {"a": expit(logits)}, costs=(0.002, 0.01)).answer
+    assert answer.advice == "These rows cannot tell a from treating no one."
+    assert answer.cost.partition(" less than ")[2] == "treating no one on these rows."
+
+
+def test_one_model_has_no_rivals_and_is_not_the_best():
+    y, logits, rng = drawn(1000, 3)
+    shown = evaluate(y, {"a": expit(logits)}, costs=(0.1, 0.3)).answer.shown[0]
+    assert shown.startswith("Shown (95%, all at once): a costs less than treating everyone or no one on average")
+    useless = evaluate(y, {"a": expit(rng.normal(-1.0, 0.8, len(y)))}, costs=(0.1, 0.3)).answer
+    assert "while a costs " in useless.cost
+    assert "best model" not in useless.cost
+
+
+def test_a_perfect_model_makes_no_mistake_on_these_rows():
+    y, *_ = drawn(1000, 5)
+    cost = evaluate(y, {"a": np.where(y == 1, 0.99, 0.01)}, costs=(0.1, 0.3)).answer.cost
+    assert cost.endswith("): no decision by it is wrong on these rows.")
+    assert "100%" not in cost
+
+
+def test_a_constant_score_is_not_to_be_used_though_it_costs_less_than_both_references():
+    y, *_ = drawn(1000, 6, mean=-1.6, spread=0.5)
+    result = evaluate(y, {"a": np.full(len(y), 0.18)}, costs=(0.1, 0.3))
+    assert result.selection.possible == ("a",)
+    said = "Treat everyone at thresholds up to 18%, treat no one above: a has that score for every row."
+    assert result.answer.advice == said
+
+
+def test_a_constant_score_outside_the_range_costs_as_much_as_a_reference():
+    y, *_ = drawn(1000, 6, mean=-1.6, spread=0.5)
+    assert evaluate(y, {"a": np.full(len(y), 0.05)}, costs=(0.1, 0.3)).answer.cost.endswith("), as much as a.")
+
+
+@pytest.mark.parametrize(("slope", "spread"), [(-1.0, 1.2), (-0.05, 0.5)])
+def test_inverted_scores_say_so_first_and_nothing_of_their_promise(slope, spread):
+    y, logits, _ = drawn(1000, 6, mean=-1.6, spread=spread)
+    answer = evaluate(y, {"a": expit(-1.5 + slope * logits)}, costs=(0.1, 0.3)).answer
+    assert answer.advice == "Decide nothing yet: the scores of a, or the labels, seem to be turned round."
+    assert "save" not in " ".join(answer.sentences)
+    assert "promise" not in " ".join(answer.sentences)
+
+
+def test_a_small_lead_that_is_shown_has_the_decimals_it_needs():
+    y, logits, _ = drawn(50_000, 9)
+    answer = evaluate(y, {"a": expit(logits), "b": expit(logits + 0.1)}, costs=(0.1, 0.3)).answer
+    lead = answer.table.rows[1]
+    assert 0.0 < lead["more_low"] < lead["more"] < 0.5
+    assert answer.advice == f"USE a. b costs {lead['more']:.2f} more per 1,000 decisions."
+    assert (
+        "".join(answer.cells()[2][4].split()) == f"{lead['more']:.2f}({lead['more_low']:.2f}to{lead['more_high']:.2f})"
+    )
+
+
+def test_nothing_to_recalibrate_is_no_interval_from_0_to_0():
+    y, logits, rng = drawn(100_000, 2)
+    models = {name: expit(logits + rng.normal(0.0, noise, len(y))) for name, noise in (("a", 0.3), ("b", 0.8))}
+    answer = evaluate(y, models, costs=(0.1, 0.3)).answer
+    assert "0 to 0" not in answer.calibration
+    assert "worth repairing (below 1 of the " in answer.calibration
+
+
+def test_risks_not_shown_to_be_off_are_not_called_too_low():
+    y, _, rng = drawn(1000, 4)
+    result = evaluate(y, {"a": expit(rng.normal(-1.0, 0.8, len(y)))}, costs=(0.1, 0.3))
+    ends = result.calibration.of("a").overall.interval("o_e_ratio")
+    assert ends[0] < 1.0 < ends[1]
+    assert "worse-than-prevalence" in result.findings.codes
+    assert not any("too low" in finding.sentence for finding in result.findings)

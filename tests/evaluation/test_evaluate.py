@@ -109,8 +109,8 @@ def test_conclusion_names_the_model_the_difference_its_interval_and_both_referen
 
 def test_conclusion_says_when_a_model_is_worse_than_no_decision():
     bad = evaluate(Y, {"inverted": 1 - Q}, costs=RANGE).conclusion
-    assert bad[0] == "Treat no one: no model is shown to cost less."
-    assert "inverted, the best model, " in bad[1]
+    assert bad[0] == "Decide nothing yet: the scores of inverted, or the labels, seem to be turned round."
+    assert "while inverted costs " in bad[1]
 
 
 def test_infinite_costs_of_a_deployed_threshold_are_compared_without_a_warning():

@@ -115,7 +115,8 @@ def test_sentences_elsewhere_are_those_of_the_answer(chromium, folder, make, bou
     measure = costs.Fixed(bounds[0]) if bounds[0] == bounds[1] else make(*bounds)
     again = evaluate(y, scores, costs=measure, **options)
     assert text_of(chromium, ".range") == again.answer.meaning
-    assert without_level(text_of(chromium, ".cost")) == without_level(again.answer.cost)
+    told = without_level(again.answer.cost).replace(" on these rows.", ".")  # a page claims nothing of what may be best
+    assert without_level(text_of(chromium, ".cost")) == told
     written = [row[0].replace("\N{MINUS SIGN}", "-") for row in chromium.run(COSTS)]
     assert written == [row[2] for row in again.answer.cells()[1:]]
     assert [row[2] for row in chromium.run(COSTS)] == [row[6] for row in again.answer.cells()[1:]]

@@ -196,7 +196,8 @@ def _spans(ends: Sequence[tuple[float, float]], write: Callable[[float], str]) -
 
 def answer_of(standings: Standings, findings: Findings) -> Answer:
     """Make the answer from what an evaluation found."""
-    unit = Unit.of(standings.options, [result.score for result in standings.results])
+    leads = [value for value, low, _ in standings.more_than_first.values() if low > 0.0]
+    unit = Unit.of(standings.options, [result.score for result in standings.results], leads)
     maker = _Maker(standings, findings, unit, standings.words)
     shown, unshown = maker.shown()
     return Answer(
@@ -247,16 +248,31 @@ class _Maker:
         if choice is None:
             return f"No decision can be called best here, for {why_unsaid(known.moments, known.options)}."
         possible, first = choice.possible, self.first
+        if first in self._accused("inverted"):
+            return f"Decide nothing yet: the scores of {first}, or the labels, seem to be turned round."
         references = [name for name in REFERENCES if name in possible]
         if choice.chosen in REFERENCES:
             return f"{capital(self.words.row(choice.chosen))}: no model is shown to cost less."
         if len(choice.tied) > 1:
             return f"{join(choice.tied)} cost the same on these rows: either will do."
-        others = [name for name in possible if name != first]
-        if references or others:
-            rivals = [*(name for name in others if name not in REFERENCES), *references]
-            return f"These rows cannot tell {first} from {self._listed(rivals)}."
-        return f"USE {first}.{self._instead()}"
+        rivals = [name for name in (*known.ranking[1:], *references) if name in possible]
+        if rivals:
+            return f"These rows cannot tell {first} from {self._listed(rivals, 'or')}."
+        return self._use()
+
+    def _use(self) -> str:
+        """What to do where one model is shown to cost less than all else; one score for every row is no model."""
+        known, first = self.standings, self.first
+        if first not in self._accused("constant") or known.options.per_stake:
+            return f"USE {first}.{self._instead()}"
+        everyone, no_one = (self.words.row(name) for name in REFERENCES)
+        most = percent(float(known.score_tables[known.place(first)].scores[0]))
+        every = f"{first} has that score for every row"
+        return f"{capital(everyone)} at thresholds up to {most}, {no_one} above: {every}."
+
+    def _accused(self, code: str) -> tuple[str, ...]:
+        """Models of a finding; none where it was not raised."""
+        return next((finding.models for finding in self.findings if finding.code == code), ())
 
     def _instead(self) -> str:
         """What the model costs that one would else have taken: that of the highest AUC, or the next one."""
@@ -269,7 +285,7 @@ class _Maker:
             return ""
         rival = next((name for name in rivals if name in prefers), rivals[0])
         though = ", though its AUC is higher" if rival in prefers or known[rival].auc > known[first].auc else ""
-        more = self.unit.told(known[rival].score - known[first].score)
+        more = self.unit.told(known[rival].score - known[first].score).replace("below", "less than")
         return f" {rival} costs {more} more {self.unit.per}{though}."
 
     def cost(self) -> str:
@@ -287,17 +303,17 @@ class _Maker:
         if known.rule == "optimal":
             sure = " on the rows that its thresholds are fitted to, which is optimistic"
         told = f"{capital(self.words.decision(chosen)) if chosen in REFERENCES else chosen} costs "
-        told += f"{self.unit.told(result.score)} {self.unit.per}{sure}, {self._against(chosen)}"
+        told += f"{self.unit.told(result.score)} {self.unit.per}{sure}"
+        if result.score == 0.0 and known.scale == "regret" and chosen not in REFERENCES:
+            return f"{told}: no decision by it is wrong on these rows."
+        told += f", {self._against(chosen)}"
         return f"{told}.{self._carried(chosen)}"
 
     def _against(self, chosen: str) -> str:
         """The cost beside that of the cheaper reference, or of the best model."""
         known, called = self.standings, self.words.decision
         if chosen in REFERENCES:
-            best = known.best
-            if not math.isfinite(best.score):
-                return f"and {best.name} an infinite amount"
-            return f"{best.name}, the best model, {self.unit.told(best.score)}"
+            return self._beside(chosen)
         other = min(REFERENCES, key=lambda name: known[name].score)
         own, cost = known[chosen].score, known[other].score
         share = 1.0 - own / cost if cost > 0.0 else math.nan
@@ -305,7 +321,19 @@ class _Maker:
             return f"{called(other)} {self.unit.told(cost)}"
         if abs(share) < 0.005:
             return f"as much as {called(other)}"
-        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {called(other)}"
+        choice = known.selection
+        here = " on these rows" if choice is not None and other in choice.possible else ""
+        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {called(other)}{here}"
+
+    def _beside(self, reference: str) -> str:
+        """The cost of the best model."""
+        known, best = self.standings, self.standings.best
+        if not math.isfinite(best.score):
+            return f"and {best.name} an infinite amount"
+        if best.score == known[reference].score:
+            return f"as much as {best.name}"
+        told = self.unit.told(best.score)
+        return f"while {best.name} costs {told}" if len(known.models) == 1 else f"{best.name}, the best model, {told}"
 
     def _carried(self, chosen: str) -> str:
         """How few rows carry the cost, where the interval is widened for it."""
@@ -369,12 +397,13 @@ class _Maker:
         alone = choice.possible == (self.first,)
         less = [name for name in others if alone or known.more_than_first[name][1] > 0.0]
         open_ = [name for name in others if name in choice.possible and name not in less]
-        every = len(less) == len(others) and len(choice.tied) == 1
+        every = len(less) == len(others) and len(choice.tied) == 1 and len(known.models) > 1
         level = percent(known.confidence_level)
         shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
         if any(name not in choice.possible and not known.more_than_first[name][1] > 0.0 for name in others):
             shown.append(
-                "An interval may reach below 0 beside a no: it has two sides, and what may be best is decided by one."
+                "An interval reaches 0 or less beside a no: it is two-sided, and what may be best is judged by a "
+                "one-sided limit."
             )
         if choice.incumbent in choice.against:
             against = choice.against[choice.incumbent]
@@ -384,7 +413,7 @@ class _Maker:
 
     def _less(self, less: list[str], *, every: bool) -> str:
         known = self.standings
-        named = "every other" if every and len(less) > 1 else self._listed(less)
+        named = "every other" if every else self._listed(less)
         average = "" if known.costs.low == known.costs.high else " on average over the range"
         found = known.by_threshold
         always = [name for name in less if found is not None and name in found.everywhere]
@@ -395,24 +424,32 @@ class _Maker:
         own = self._listed(always)
         return f"{self.first} costs less than {named}{average}, and than {own} at every threshold"
 
-    def _listed(self, names: Sequence[str]) -> str:
+    def _listed(self, names: Sequence[str], last: str = "and") -> str:
         """Decisions in a sentence, both references as one."""
         both = set(REFERENCES) <= set(names)
         told = [name for name in names if not (both and name in REFERENCES)]
-        return _few([*map(self.words.decision, told), *([f"{self.words.acting} everyone or no one"] if both else [])])
+        alike = [f"{self.words.acting} everyone or no one"] if both else []
+        return _few([*map(self.words.decision, told), *alike], last)
 
     def _open(self, names: list[str]) -> str:
-        """What is not shown, and how many rows like these would show a difference as large as the nearest one."""
-        known, first = self.standings, self.first
-        told = f"Not shown: that {first} costs less than {self._listed(names)}"
-        gap, low, high = known.more_than_first[names[0]]
+        """What is not shown, and how many rows like these would show all of it, as large as the differences are."""
+        told = f"Not shown: that {self.first} costs less than {self._listed(names, 'or')}"
+        times = [self._times_the_rows(name) for name in names]
+        if any(map(math.isnan, times)):
+            return f"{told}."
+        most = max(times)
+        if most > _MOST_ROWS:
+            nearest = self.words.decision(names[times.index(most)])
+            return f"{told}; {nearest} costs so nearly the same that no realistic number of rows would."
+        return f"{told}; about {_rounded(most * self.standings.n_rows)} rows like these would."
+
+    def _times_the_rows(self, name: str) -> float:
+        """How many times these rows would show that the first model costs less; nan where no number would."""
+        gap, low, high = self.standings.more_than_first[name]
         reach = (high - low) / 2.0
         if not gap > 0.0 or not math.isfinite(reach) or reach == 0.0:
-            return f"{told}."
-        times = ((1.0 + _POWER / 2.0) * reach / gap) ** 2
-        if times > _MOST_ROWS:
-            return f"{told}; they cost so nearly the same that no realistic number of rows would."
-        return f"{told}; about {_rounded(times * known.n_rows)} rows like these would."
+            return math.nan
+        return ((1.0 + _POWER / 2.0) * reach / gap) ** 2
 
     def calibration(self) -> str:
         """What is wrong with the risks on average, what recalibrating would save, and costs without a bound."""
@@ -445,7 +482,11 @@ class _Maker:
         low, high = found.interval(known.confidence_level)
         if math.isnan(low) or low <= 0.0 <= high or not math.isfinite(found.value):
             return []
+        if first in self._accused("inverted"):
+            return []
         own = known[first].score - known.factor * float(known.options.harms([first])[0])
+        if told(own - found.value) == told(own):
+            return []
         return [f"{first}'s own scores promise {told(own - found.value)} {self.unit.per}; it costs {told(own)}."]
 
     def _recalibration(self) -> list[str]:
@@ -458,8 +499,10 @@ class _Maker:
         if low > 0.0:
             saved = f"{told(value)} ({told(low)} to {told(high)}) of its {told(known[first].score)} {self.unit.per}"
             return [f"Recalibrating {first} (isotonic regression on other rows) would save about {saved}."]
-        of = f"{told(low)} to {told(high)} of the {told(known[first].score)}"
-        return [f"Recalibration: nothing shown that is worth repairing ({of})."]
+        most = self.unit.told(high)
+        of = most if most.startswith("below") else f"{told(low)} to {most}"
+        whole = told(known[first].score)
+        return [f"Recalibration: nothing shown that is worth repairing ({of} of the {whole})."]
 
     def _boundless(self) -> list[str]:
         names = [name for name in self.standings.ranking if self.standings[name].score == math.inf]
@@ -495,11 +538,11 @@ class _Maker:
         return (*grave, *[f for f in self.findings if f.severity == "info" and f.code != "half-outside"][:1])
 
 
-def _few(names: Sequence[str]) -> str:
+def _few(names: Sequence[str], last: str = "and") -> str:
     """List names, the first few of many."""
-    if len(names) <= _MOST_NAMED:
-        return join(names)
-    return join([*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} others"])
+    if len(names) > _MOST_NAMED:
+        names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} others"]
+    return join(names, last)
 
 
 def _rounded(count: float) -> str:

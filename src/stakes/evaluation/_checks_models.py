@@ -181,12 +181,12 @@ def miscalibrated(standings: Standings) -> Observation | None:
         return None
     worst = min(found, key=lambda name: found[name].skill)
     costs = found[worst].score / found[worst].uncertainty
-    told = _times(event_ratio(standings, worst, standings.confidence_level))
+    told = _off_by(event_ratio(standings, worst, standings.confidence_level))
     verb = "is" if len(found) == 1 else "are"
     which = "it costs" if len(found) == 1 else f"{{{list(found).index(worst)}}} costs"
     template = (
         f"{slots(len(found))} {verb} worse in this range than acting on the prevalence alone, beyond chance: {which} "
-        f"{number(costs)} times as much, for miscalibration loses more than discrimination gains; its risks are {told}."
+        f"{number(costs)} times as much, for miscalibration loses more than discrimination gains{told}."
     )
     evidence: Evidence = {
         "skill": {name: parts.skill for name, parts in found.items()},
@@ -194,6 +194,12 @@ def miscalibrated(standings: Standings) -> Observation | None:
         "discrimination": {name: parts.discrimination for name, parts in found.items()},
     }
     return Observation(template, tuple(found), evidence)
+
+
+def _off_by(ratio: Estimate) -> str:
+    """How many times too high or low the risks are, where that is shown."""
+    low, high = ratio.interval
+    return "" if low <= 1.0 <= high else f"; its risks are {_times(ratio)}"
 
 
 def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> Estimate:

@@ -10,6 +10,8 @@ from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.outputs.text import MISSING, REFERENCES, decimals_needed, fixed, percent, times
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stakes.core.options import Options
 
 _VOWELS = "aeiou"
@@ -125,13 +127,17 @@ class Unit:
     decimals: int
 
     @classmethod
-    def of(cls, options: Options, costs: list[float]) -> Unit:
-        """Per 1,000 decisions, unless another number was named; other scales than regret stand as they are."""
+    def of(cls, options: Options, costs: list[float], leads: Sequence[float] = ()) -> Unit:
+        """Per 1,000 decisions, unless another number was named; other scales than regret stand as they are.
+
+        Decimals show three digits of the least cost, and two of leads that are shown.
+        """
         if options.scale != "regret":
-            return cls(1.0, f"on the scale of the {options.scale}", _decimals(costs, 4))
+            return cls(1.0, f"on the scale of the {options.scale}", max(_decimals(costs, 4), _decimals(leads, 4, 2)))
         factor = 1000.0 if options.per == 1.0 else 1.0
         per = f"per {factor * options.per:,g} {options.per_stake or 'decisions'}"
-        return cls(factor, per, _decimals([factor * cost for cost in costs], _MOST_DECIMALS))
+        decimals = _decimals([factor * cost for cost in costs], _MOST_DECIMALS)
+        return cls(factor, per, max(decimals, _decimals([factor * lead for lead in leads], _MOST_DECIMALS, 2)))
 
     def told(self, cost: float) -> str:
         """A cost in words; one that the decimals would hide is below the least that they show."""
@@ -146,7 +152,7 @@ class Unit:
         return MISSING if cost != cost else fixed(self.factor * cost, self.decimals)  # noqa: PLR0124  (nan)
 
 
-def _decimals(costs: list[float], most: int) -> int:
-    """Decimals that show three digits of the least cost."""
+def _decimals(costs: Sequence[float], most: int, digits: int = 3) -> int:
+    """Decimals that show so many digits of the least cost."""
     sizes = [abs(cost) for cost in costs if 0.0 < abs(cost) < float("inf")]
-    return min(decimals_needed(min(sizes, default=0.0), 3), most)
+    return min(decimals_needed(min(sizes, default=0.0), digits), most)

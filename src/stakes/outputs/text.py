@@ -209,15 +209,15 @@ def decimals_for(errors: Iterable[float], values: Iterable[float] = ()) -> int:
     return 3
 
 
-def join(names: Sequence[str]) -> str:
-    """List names, with "and" before the last.
+def join(names: Sequence[str], last: str = "and") -> str:
+    """List names, with "and" or another word before the last.
 
     Examples
     --------
-    >>> join(["a"]), join(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> join(["a"]), join(["a", "b", "c"]), join(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
     """
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 # Every sentence that both the library and, for a range chosen by the reader, the page of the report write.
