@@ -207,6 +207,100 @@ def situation(decisions, threshold):
     return f"### {title}\n\n**`{advice.metric}`**. {advice.why}\n\n```text\n{advice.call}\n```"
 
 
+CONCLUSIONS_PAGE = """# Ten conclusions
+
+What an evaluation says of ten cases whose truth is known: outcomes are drawn from risks, and scores are made from the
+risks, the outcomes, or neither. Each answer is `print(evaluate(y, models, costs=costs).answer.to_markdown())`,
+made when this page is made. All start with
+
+```python
+{prelude}
+```
+
+{cases}
+"""
+PRELUDE = """import numpy as np
+from scipy.special import expit
+
+from stakes import evaluate
+
+
+def drawn(n, seed, mean=-1.0, spread=1.2):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(mean, spread, n)
+    y = (rng.random(n) < expit(logits)).astype(int)
+    return y, logits, rng
+
+
+costs = 0.1, 0.3"""
+TEN = {
+    "Few rows": (
+        "Sixty rows leave nearly everything open; the answer says what they do show, and how many would do.",
+        """y, logits, rng = drawn(60, seed=1)
+models = {"a": expit(logits), "b": expit(logits + rng.normal(0.0, 1.0, 60))}""",
+    ),
+    "Many rows": (
+        """With 100,000 rows the better of two models leads at every threshold. Its scores are a little too extreme:
+it costs more than they promise, and yet recalibration would change the cost by less than the table shows.""",
+        """y, logits, rng = drawn(100_000, seed=2)
+models = {name: expit(logits + rng.normal(0.0, noise, len(y))) for name, noise in [("a", 0.3), ("b", 0.8)]}""",
+    ),
+    "One model": (
+        "There is nothing to choose but whether to use it.",
+        """y, logits, rng = drawn(1_000, seed=3)
+models = {"a": expit(logits)}""",
+    ),
+    "A useless model": (
+        """Scores that have nothing to do with the outcome cost more than treating everyone. What recalibrating would
+save brings them to what treating everyone costs, no lower.""",
+        """y, logits, rng = drawn(1_000, seed=4)
+models = {"a": expit(rng.normal(-1.0, 0.8, len(y)))}""",
+    ),
+    "A perfect model": (
+        """No decision is wrong on these rows, which does not show that none ever will be: the upper limit of the cost
+is above 0.""",
+        """y, logits, rng = drawn(1_000, seed=5)
+models = {"a": np.where(y == 1, 0.99, 0.01)}""",
+    ),
+    "A constant score": (
+        """One score for every row, within the range, acts on everyone at thresholds up to it and on no one above. Here
+that costs less than doing either throughout, and still it is no model to use.""",
+        """y, logits, rng = drawn(1_000, seed=6, mean=-1.6, spread=0.5)
+models = {"a": np.full(len(y), 0.18)}""",
+    ),
+    "Inverted scores": (
+        "The advice says so first, and no saving is named: costs mean nothing until labels and scores agree.",
+        """y, logits, rng = drawn(1_000, seed=7)
+models = {"a": 1.0 - expit(logits)}""",
+    ),
+    "Ten equal models": (
+        "Ten models with as much noise each: one has the lowest cost, and nothing is claimed for it over the others.",
+        """y, logits, rng = drawn(1_000, seed=8)
+models = {f"m{k}": expit(logits + rng.normal(0.0, 0.5, len(y))) for k in range(10)}""",
+    ),
+    "A tiny sure lead": (
+        "Two models that nearly always decide alike. The lead is small and shown; costs have the decimals it needs.",
+        """y, logits, rng = drawn(50_000, seed=9)
+models = {"a": expit(logits), "b": expit(logits + 0.1)}""",
+    ),
+    "Three events in a thousand": (
+        "The range lies where the risks are. The lead over treating no one is close, and a note says how it is judged.",
+        """y, logits, rng = drawn(20_000, seed=10, mean=-6.3, spread=1.0)
+models, costs = {"a": expit(logits)}, (0.002, 0.01)""",
+    ),
+}
+
+
+def conclusion(title):
+    """Return a case, what makes it, and the answer to it."""
+    why, lines = TEN[title]
+    names = {}
+    exec(f"{PRELUDE}\n{lines}", names)  # noqa: S102  (lines of this file)
+    answer = stakes.evaluate(names["y"], names["models"], costs=names["costs"]).answer.to_markdown()
+    quoted = "\n".join(f"> {line}".rstrip() for line in answer.rstrip().splitlines())
+    return f"## {title}\n\n{why}\n\n```python\n{lines}\n```\n\n{quoted}"
+
+
 REFERENCE_PAGE = """# Reference
 
 Every public name, with an example on its own page. The names of the first table can be imported from `stakes` itself.
@@ -259,6 +353,7 @@ def pages():
         "reference.md": REFERENCE_PAGE.format(sections=reference()),
         "metrics.md": METRICS_PAGE.format(table=metrics_table()),
         "findings.md": FINDINGS_PAGE.format(table=findings_table(), actions=findings_table(ACTION_FINDINGS)),
+        "conclusions.md": CONCLUSIONS_PAGE.format(prelude=PRELUDE, cases="\n\n".join(map(conclusion, TEN))),
         "displays.md": rows("displays.md", r"display \| what it shows", display),
         "costs.md": rows("costs.md", r"distribution \| what counts", costs),
         "curves.md": CURVES_PAGE.format(rows="\n".join(map(curve_row, CURVES.values()))),
