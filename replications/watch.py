@@ -4,7 +4,8 @@ Each stream has 200 rows a day, of which a few cost much: mean .0496, standard d
 thresholds from 5 to 30%. False alarms are counted at the budget, the true mean, over all looks. The delay is that from
 a rise by a fifth or a half, on the first day or on day 201; streams that alarmed before are counted as false. Three
 sigma take the mean and spread of 30 days before; ADWIN and Page-Hinkley are river's, on the day means over the budget,
-where it is installed.
+where it is installed. MAPIE's RiskMonitoring takes mistakes that are made or not, no costs; of it the limit is printed
+that its bound makes of the costs of the same thirty days: a rise that stays below it is never seen.
 """
 
 from __future__ import annotations
@@ -144,6 +145,15 @@ def delay_words(alarm, begins):
     return words + (f", {false:.2f} false" if false else "")
 
 
+def mapie_limits(asked):
+    """Upper limits that MAPIE's reference bound makes of thirty days, as multiples of the true mean, one a stream."""
+    from mapie.exchangeability_testing.bounds import hoeffding_bound
+
+    rng = np.random.default_rng(asked.seed)
+    costs = rng.choice(VALUES, (asked.streams, REFERENCE_DAYS * ROWS), p=CHANCES)
+    return np.array([hoeffding_bound(each, 0.025, bound_side="upper") for each in costs]) / MEAN
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m replications watch", description=__doc__.splitlines()[0])
     parser.add_argument("--streams", type=int, default=200)
@@ -165,6 +175,12 @@ def main(argv=None):
         print(f"{name}: {'; '.join(cells)}", flush=True)
     heads = [f"+{factor - 1.0:.0%}, day {begins}" for factor, begins in RISES]
     print("\n" + markdown(["method", "false alarms, looks", *heads], rows))
+    if find_spec("mapie") is not None:
+        limits = mapie_limits(asked)
+        print(
+            f"\nMAPIE: the limit from {REFERENCE_DAYS} days is {np.median(limits):.2f} times the mean (least "
+            f"{limits.min():.2f}): a rise by a fifth stays below it in {np.mean(limits > 1.2):.3f} of streams"
+        )
     shaken = []
     for unit in ("row", "day"):
         alarms = [first_alarms(f"any start, {unit}", asked.looks, asked, shock=shock) for shock in (0.1, 0.3)]
