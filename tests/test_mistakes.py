@@ -76,6 +76,7 @@ OWN = {
 # by index in the table: no mistakes here (any ranking score, three classes), and what is checked elsewhere
 ALLOWED = {
     ("cost_curve", "y_prob"): [2],
+    ("promised_regret", "y_prob"): [0],  # of any length, for there are no labels
     ("difference_band", "harm"): [2],  # of two models
     **{
         (f"{name}_loss", "y_prob"): [5]

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import stakes
 from stakes import PartlyVerified, RowCosts, TimeToEvent, boundary, metrics, outcomes
 from stakes.base.validation import check_same_order, row_labels
+from stakes.evaluation import KeptEvaluation
 from stakes.outcomes import decide_rows
 from stakes.training._metric_monitor import _predicted
 
@@ -54,9 +55,10 @@ def public():
 PUBLIC = dict(public())
 ONE_PER_ROW = re.compile(r"shape \(n[,)]|^array_like, mapping of str to array_like|of n rows")
 ROW_NAMES = {name for each in PUBLIC.values() for name, kind in documented(each).items() if ONE_PER_ROW.search(kind)}
+ROW_NAMES -= {"costs"}  # of rows in one method, which takes nothing else of them; else a distribution
 ROW_NAMES |= {"outcome", "matrix", "y_pred"}  # several columns, and what is made of columns
 OTHER_KIND = re.compile(
-    r"str|bool|float|sequence of str|OutcomeColumns|object|not used"
+    r"str|bool|float|None|sequence of str|OutcomeColumns|object|not used"
 )  # by the function's own docstring
 ELSEWHERE = {  # not one value per row, though the docstring does not say so
     "HBlockSplit.blocks": {"y"},
@@ -93,6 +95,7 @@ VALID = {
 }
 SETTINGS = {  # where a function requires them
     "costs": 0.2,
+    "day": 1,
     "deferral": 0.05,
     "bounds": (0.1, 0.3),
     "fpr_bounds": (0.0, 0.2),
@@ -116,7 +119,11 @@ SETTINGS = {  # where a function requires them
 FEW = {"n_resamples": 1000, "repeats": 1}
 FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 BOUNDARY = boundary.fit_boundary(Y, P, SIX, goal="recall", min_precision=0.5)
+KEPT = KeptEvaluation.of(stakes.evaluate(Y, {"new": P, "old": SIX}, costs=0.2))
 OF_OBJECT = {
+    "CostMonitor": lambda kind: kind(0.2, budget=0.1),
+    "CostMonitors": lambda kind: kind(0.2, reference=KEPT),
+    "ChallengerMonitor": lambda kind: kind(0.2),
     "DeferralClassifier": lambda kind: kind(LogisticRegression(), costs=0.3, deferral=0.05),
     "Boundary": lambda _: BOUNDARY,
     "RowDecisions": lambda _: decide_rows(P, false_positive=1, false_negative=9),
@@ -139,6 +146,7 @@ OWN = {
     "penalized_log_loss": {"y_prob": TWO},
     "evaluate_actions": {"y_prob": {"new": TWO, "old": TWO}},
     **{key: {"y_prob": {"new": P, "old": SIX}} for key in ("best_models", "select_best", "PairSums.from_predictions")},
+    "CostMonitors.update": {"y_prob": {"new": P, "old": SIX}, "groups": {"site": INDEX % 4}},
     "ordinal_loss": {"y_prob": TWO},
     "cost_matrix_loss": {"y_prob": TWO},
     "fit_boundary": GOAL,

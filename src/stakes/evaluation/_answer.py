@@ -85,7 +85,7 @@ class Answer(Tabular):
     >>> from stakes import evaluate
     >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
     >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.advice
-    'USE a. b costs 78.7 more per 1,000 decisions.'
+    'USE a. b costs 150.0 more per 1,000 decisions.'
     """
 
     read: str
@@ -123,7 +123,7 @@ class Answer(Tabular):
         >>> from stakes import evaluate
         >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
         >>> evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).answer.cells()[2]
-        ['2', 'b', '94.4', '77.1 to 111.7', '78.7 (58.3 to  99.2)', 'no', '.875']
+        ['2', 'b', '165.6', '148.0 to 183.3', '150.0 (134.7 to 165.3)', 'no', '.625']
         """
         write = partial(fixed, decimals=self.decimals)
         rows = self.table.rows

@@ -688,7 +688,7 @@ class Evaluation(Standings, Tabular):
         Examples
         --------
         >>> from stakes import evaluate
-        >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).to_markdown()[:40])
+        >>> print(evaluate([0, 1] * 50, {"a": [0.1, 0.8] * 50}, costs=(0.1, 0.3)).to_markdown()[:37])
         100 rows, 50 positives (50%); 1 model
         """
         return self.answer.to_markdown(path)

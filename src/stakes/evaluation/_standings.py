@@ -537,7 +537,7 @@ class Standings:
         >>> from stakes import evaluate
         >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}
         >>> [round(end, 3) for end in evaluate([0, 1, 0, 1] * 50, models, costs=(0.2, 0.6)).more_than_first["b"]]
-        [0.079, 0.058, 0.099]
+        [0.15, 0.135, 0.165]
         """
         contest, first = contest_of(self.moments, self.models, self.n_rows, self.options), self.ranking[0]
         names = (*self.models, *REFERENCES)

@@ -137,7 +137,7 @@ class Selection(Tabular):
     >>> y_true = [0, 1, 0, 1] * 50
     >>> found = select_best(y_true, {"a": [0.1, 0.8, 0.3, 0.6] * 50, "b": [0.4, 0.6, 0.5, 0.4] * 50}, costs=(0.2, 0.6))
     >>> found
-    Selection(a, the only possible best of 4 decisions, cost 0.01562 [0.004002, 0.02725])
+    Selection(a, the only possible best of 4 decisions, cost 0.01562 [0.002847, 0.0284])
     """
 
     chosen: str

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from stakes.base.arrays import Floats
 from stakes.base.validation import (
     check_number,
+    check_same_order,
     check_scores,
     check_unit,
     check_weights,
@@ -200,6 +201,7 @@ def promised_regret(
     >>> promised_regret([0.1, 0.4], costs=0.2)
     0.1
     """
+    check_same_order(y_prob=y_prob, sample_weight=sample_weight)
     score = check_scores(to_array(y_prob, "y_prob"), "y_prob")
     weight = check_weights(sample_weight, len(score))
     costs = as_costs(costs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.base.validation import check_number, check_unit, check_whole
+from stakes.base.validation import check_number, check_same_order, check_unit, check_whole
 from stakes.core.options import check_rule
 from stakes.costs import CostDistribution, as_costs
 from stakes.monitoring import _evidence
@@ -791,6 +791,7 @@ class ChallengerMonitor(CostMonitor):
             raise ValueError(
                 "sample_weight is not taken: every row counts once, and no row may cost more than another."
             )
+        check_same_order(y_true=y_true, a=a, b=b)
         first, second = (self._question.sums(y_true, score).costs for score in (a, b))
         if first is None or second is None:
             raise ValueError("y_true must hold labels of rows: two tables do not say which rows they share.")

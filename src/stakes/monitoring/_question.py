@@ -13,6 +13,7 @@ from stakes.base.validation import (
     check_flag,
     check_kind,
     check_number,
+    check_same_order,
     check_unit,
     is_missing,
     one_of,
@@ -110,6 +111,7 @@ class Question:
     def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
         """Sums of labelled rows, or of a table of their scores."""
         refuse_amounts(y_true)
+        check_same_order(y_true=y_true, y_prob=y_prob)
         if isinstance(y_true, ScoreTable):
             return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
         labels, known = _known_labels(y_true, missing)

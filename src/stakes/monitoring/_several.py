@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.base.validation import check_kind, one_of, to_array
+from stakes.base.validation import check_kind, check_same_order, one_of, to_array
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring._monitor import CostMonitor
 from stakes.outputs.hooks import report
@@ -131,6 +131,7 @@ class CostMonitors(Tabular):
             got = ", ".join(map(repr, y_prob)) if isinstance(y_prob, Mapping) else type(y_prob).__name__
             watched = ", ".join(map(repr, self.models))
             raise ValueError(f"y_prob must hold the models that are watched, {watched}, got {got}.")
+        check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         labels = to_array(y_true, "y_true")
         scores = {name: to_array(values, f"y_prob[{name!r}]") for name, values in y_prob.items()}
         found: dict[str, DaySums] = {}
