@@ -35,12 +35,35 @@ def test_sums_are_those_of_the_arrays(kind, rule):
     columns, measure = frame(), KINDS[kind]
     for lazy in engines(columns):
         found = sum_losses(lazy, label="y", models=["a", "b"], costs=measure, rule=rule)
+        assert set(found) == {("a", None, None), ("b", None, None)}
         for name in ("a", "b"):
             each = row_losses(columns["y"] == 1, columns[name], measure, rule)
             negative, positive = losses_by_score(columns[name], measure, rule)
             promise = columns[name] * positive + (1.0 - columns[name]) * negative
             stated = {"n": 500, "total": each.sum(), "squares": (each**2).sum(), "promised": promise.sum()}
-            assert found[name] == pytest.approx(stated, rel=1e-12)
+            assert found[name, None, None] == pytest.approx(stated, rel=1e-12)
+
+
+def test_sums_of_groups_are_those_of_their_rows():
+    site, ward = np.arange(500) % 3, np.where(np.arange(500) % 7 == 0, "north", "south")
+    columns, measure = frame() | {"site": site, "ward": ward}, KINDS["uniform"]
+    for lazy in engines(columns):
+        found = sum_losses(lazy, label="y", models=["a", "b"], costs=measure, groups=["site", "ward"])
+        assert len(found) == 2 * (1 + 3 + 2)
+        for column, groups in (("site", [0, 1, 2]), ("ward", ["north", "south"])):
+            for group in groups:
+                mine = columns[column] == group
+                each = row_losses(columns["y"][mine] == 1, columns["b"][mine], measure, "score")
+                part = found["b", column, group]
+                assert part["n"] == mine.sum()
+                assert part["total"] == pytest.approx(each.sum(), rel=1e-12)
+                assert part["squares"] == pytest.approx((each**2).sum(), rel=1e-12)
+
+
+def test_a_missing_group_is_refused():
+    lazy = pl.LazyFrame(frame() | {"site": [None, *["a"] * 499]})
+    with pytest.raises(DataError, match="site"):
+        sum_losses(lazy, label="y", models=["a"], costs=KINDS["fixed"], groups=["site"])
 
 
 def test_costs_without_a_short_form_and_bad_values():

@@ -298,7 +298,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
 
 
 def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, dict[str, float]]:
-    """Sums of a file by monitor: in the engine for Parquet files without groups, else in memory."""
+    """Sums of a file by monitor: in the engine for Parquet files, else in memory."""
     from stakes.tables import DataError, frame_columns, read_predictions, scan_parquet, sum_losses
 
     watch = state.watch
@@ -309,12 +309,10 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
         frame = None
         if file_format is None:
             frame = scan_parquet(file, columns=[state.label, *groups], models=models, large=0)
-        if frame is not None and not groups:
-            sums = sum_losses(frame, **what, costs=asked.costs, rule=asked.rule)
+        if frame is not None:
+            sums = sum_losses(frame, **what, costs=asked.costs, rule=asked.rule, groups=groups)
             if sums is not None:
-                scale = dict.fromkeys(("total", "promised"), asked.costs.mass) | {"squares": asked.costs.mass**2}
-                return {key: {each: part[each] / scale.get(each, 1) for each in part} | {"n": part["n"]}
-                        for key, part in sums.items()}  # fmt: skip
+                return watch._named(sums)
         read = (
             partial(frame_columns, frame) if frame is not None else partial(read_predictions, file, format=file_format)
         )

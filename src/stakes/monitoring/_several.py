@@ -190,6 +190,16 @@ class CostMonitors(Tabular):
                 found[name] = {"n": sums.rows, **{each: getattr(sums, each) for each in _EACH}}
         return found
 
+    def _named(self, sums: Mapping[tuple[str, str | None, Any], Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Name integrated sums by model, column and group after their monitors, as :meth:`update_sums` takes them."""
+        mass, found = next(iter(self.monitors.values()))._question.costs.mass, {}
+        for (model, column, group), part in sums.items():
+            name = model if column is None else group_name(model, column, group)
+            if name in self.monitors:
+                scaled = {"total": part["total"] / mass, "squares": part["squares"] / mass**2}
+                found[name] = {"n": part["n"], **scaled, "promised": part["promised"] / mass}
+        return found
+
     def _take(self, day: Any, found: Mapping[str, DaySums]) -> Self:
         for name, sums in found.items():
             self.monitors[name]._check(day, sums)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
+from stakes.base.validation import is_missing
 from stakes.tables._columns import choose_roles, run
 from stakes.tables._engines import expressible, row_loss, rows_with_gaps
 from stakes.tables._predictions import column_names, frame_columns, from_native
@@ -24,8 +25,9 @@ def sum_losses(
     costs: CostDistribution,
     rule: float | str = "score",
     pos_label: object = None,
-) -> dict[str, dict[str, float]] | None:
-    """Sum the integrated cost of each row, its square and its promise, for each model.
+    groups: Sequence[str] = (),
+) -> dict[tuple[str, str | None, Any], dict[str, float]] | None:
+    """Sum the integrated cost of each row, its square and its promise, for each model and in each group.
 
     Parameters
     ----------
@@ -41,11 +43,14 @@ def sum_losses(
         How scores become decisions.
     pos_label : object, optional
         The label of the positive class.
+    groups : sequence of str, default ()
+        Columns of groups: one more query each.
 
     Returns
     -------
     dict or None
-        By model ``n``, ``total``, ``squares`` and ``promised``; None for costs whose losses no engine can compute.
+        By model, column of groups and group (None and None for all rows) ``n``, ``total``, ``squares`` and
+        ``promised``; None for costs whose losses no engine can compute.
 
     Raises
     ------
@@ -58,14 +63,14 @@ def sum_losses(
     >>> from stakes import costs
     >>> from stakes.tables import sum_losses
     >>> frame = pl.LazyFrame({"y": [0, 1, 1], "a": [0.1, 0.8, 0.2]})
-    >>> found = sum_losses(frame, label="y", models=["a"], costs=costs.Fixed(0.5))["a"]
+    >>> found = sum_losses(frame, label="y", models=["a"], costs=costs.Fixed(0.5))["a", None, None]
     >>> {name: round(value, 12) for name, value in found.items()}
     {'n': 3, 'total': 0.5, 'squares': 0.25, 'promised': 0.25}
     """
     if not expressible(costs):
         return None
     native = from_native(frame).lazy()
-    roles = choose_roles(column_names(native), (), label=label, models=models, weight=None, groups=None)
+    roles = choose_roles(column_names(native), (), label=label, models=models, weight=None, groups=groups)
     rows, _ = rows_with_gaps(native, roles, costs, rule, pos_label)
     sums = {"n": nw.len(), "whole": nw.col("off").count(), "off": nw.col("off").sum()}
     for i in range(len(models)):
@@ -73,16 +78,18 @@ def sum_losses(
         positive, negative = (row_loss(score, nw.col("y") >= least, costs, rule) for least in (0, 2))
         promise = score * positive + (1.0 - score) * negative
         sums |= {f"total{i}": loss.sum(), f"squares{i}": (loss * loss).sum(), f"promised{i}": promise.sum()}
-    found = {name: values[0] for name, values in _row(rows, sums).items()}
-    if found["whole"] != found["n"] or found["off"] != 0.0:
-        frame_columns(frame, label=label, models=models, pos_label=pos_label)  # which names the value
+    asked = [expression.alias(name) for name, expression in sums.items()]
+    lines = [(None, None, line) for line in run(rows.select(*asked)).iter_rows(named=True)]
+    for place, column in enumerate(groups):
+        table = run(rows.group_by(nw.col(f"g{place}").alias("group")).agg(*asked))
+        lines += [(column, line["group"], line) for line in table.iter_rows(named=True)]
+    if any(line["whole"] != line["n"] or line["off"] != 0.0 for _, _, line in lines) or any(
+        is_missing(group) for column, group, _ in lines if column is not None
+    ):
+        frame_columns(frame, label=label, models=models, pos_label=pos_label, groups=groups)  # which names the value
     each = ("total", "squares", "promised")
     return {
-        name: {"n": int(found["n"]), **{key: float(found[f"{key}{i}"]) for key in each}}
-        for i, name in enumerate(models)
+        (model, column, group): {"n": int(line["n"]), **{key: float(line[f"{key}{i}"]) for key in each}}
+        for column, group, line in lines
+        for i, model in enumerate(models)
     }
-
-
-def _row(rows: nw.LazyFrame[Any], sums: dict[str, nw.Expr]) -> dict[str, list[Any]]:
-    table = run(rows.select(*(sum_.alias(name) for name, sum_ in sums.items())))
-    return {name: table[name].to_list() for name in sums}
