@@ -79,7 +79,9 @@ def sum_losses(
         promise = score * positive + (1.0 - score) * negative
         sums |= {f"total{i}": loss.sum(), f"squares{i}": (loss * loss).sum(), f"promised{i}": promise.sum()}
     asked = [expression.alias(name) for name, expression in sums.items()]
-    lines = [(None, None, line) for line in run(rows.select(*asked)).iter_rows(named=True)]
+    lines: list[tuple[str | None, Any, dict[str, Any]]] = [
+        (None, None, line) for line in run(rows.select(*asked)).iter_rows(named=True)
+    ]
     for place, column in enumerate(groups):
         table = run(rows.group_by(nw.col(f"g{place}").alias("group")).agg(*asked))
         lines += [(column, line["group"], line) for line in table.iter_rows(named=True)]
