@@ -118,6 +118,7 @@ def test_limits_hold_at_all_looks_together():
 
 
 def test_a_plan_needs_a_reference_and_a_rise_is_seen_sooner_the_larger_it_is():
+    pytest.importorskip("polars")
     from tests.monitoring.test_monitor import COSTS, kept
 
     monitor = CostMonitor(COSTS, reference=kept(), model="new", tolerance=0.1)

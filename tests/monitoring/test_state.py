@@ -29,6 +29,7 @@ def fed(count, unit="day", **options):
 
 @pytest.mark.parametrize("unit", ["day", "row"])
 def test_a_state_goes_on_to_the_last_bit(unit):
+    pytest.importorskip("polars")
     whole, part = fed(900, unit, rise_at=820), CostMonitor(COSTS, budget=0.05, unit=unit, force=True)
     for sums in days(900, rise_at=820):
         if sums["day"] % 97 == 0:
