@@ -116,7 +116,8 @@ def in_onnx(rows, model):
     import onnxruntime as runtime
 
     onnx.checker.check_model(model, full_check=True)
-    session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
     return session.run(None, {item.name: rows[item.name] for item in session.get_inputs()})[0]
 
 
