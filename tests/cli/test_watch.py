@@ -117,6 +117,7 @@ def test_groups_are_watched_too(bench, cli, folder):
     assert found["new"]["log_alarm"] == pytest.approx(np.log(6 * 40))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the oldest matplotlib, as it is imported
 def test_the_page_holds_the_answer_and_asks_the_network_for_nothing(bench, cli, folder):
     pytest.importorskip("matplotlib")
     cli(*START)

@@ -133,6 +133,6 @@ class CostMonitorDisplay:
         ax.axhline(self.monitor.log_alarm / base, color="black", linestyle="--", linewidth=1.0)
         ax.annotate("alarm", (0.0, self.monitor.log_alarm / base), xycoords=("axes fraction", "data"),
                     xytext=(3, 2), textcoords="offset points", fontsize=SMALL)  # fmt: skip
-        ax.yaxis.set_major_formatter(lambda power, _: f"$10^{{{power:g}}}$")
+        ax.yaxis.set_major_formatter(lambda power, _: f"10^{power:g}")  # plain: mathtext warns in old versions
         ax.set_ylabel("Evidence")
         return line
