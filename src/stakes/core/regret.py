@@ -68,9 +68,9 @@ def row_losses(y: NDArray[np.bool_], score: Floats, costs: CostDistribution, rul
     return loss
 
 
-def promised_losses(score: Floats, costs: CostDistribution) -> Floats:
+def promised_losses(score: Floats, costs: CostDistribution, rule: Rule = "score") -> Floats:
     """Integrated cost that each row's own score expects, where it is the probability of the positive class."""
-    negative, positive = costs.negative_loss(score), costs.positive_loss(score)
+    negative, positive = losses_by_score(score, costs, rule)
     with np.errstate(invalid="ignore"):  # what cannot happen costs nothing, however much it would
         expected = np.where(score > 0.0, score * positive, 0.0) + np.where(score < 1.0, (1.0 - score) * negative, 0.0)
     return np.asarray(expected)

@@ -21,7 +21,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.core.options import check_rule, evaluation_data, refuse_amounts
-from stakes.core.regret import losses_by_score, row_losses
+from stakes.core.regret import losses_by_score, promised_losses, row_losses
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation import KeptEvaluation
@@ -125,7 +125,7 @@ class Question:
 
     def promised(self, score: Floats) -> float:
         """Mean cost of rows if their scores are right."""
-        return float(_promises(score, self.costs, self.rule).mean())
+        return float(promised_losses(score, self.costs, self.rule).mean()) / self.costs.mass
 
     def check_costs(self, costs: ArrayLike) -> Floats:
         """Return what each row cost, or raise for the first that is out of bounds."""
@@ -153,11 +153,6 @@ def _known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArr
     return labels, known
 
 
-def _promises(score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
-    negative, positive = losses_by_score(score, costs, rule)
-    return np.asarray((score * positive + (1.0 - score) * negative) / costs.mass)
-
-
 def table_sums(table: ScoreTable, costs: CostDistribution, rule: Rule) -> DaySums:
     """Sums of the rows of a table, which must count equally."""
     plain = np.array_equal(table.positives_squared, table.positives) and np.array_equal(
@@ -172,7 +167,7 @@ def table_sums(table: ScoreTable, costs: CostDistribution, rule: Rule) -> DaySum
     counts = table.negatives, table.positives
     total = math.fsum(float(np.dot(n, x)) for n, x in zip(counts, losses, strict=True))
     squares = math.fsum(float(np.dot(n, x * x)) for n, x in zip(counts, losses, strict=True))
-    promised = float(np.dot(counts[0] + counts[1], _promises(table.scores, costs, rule)))
+    promised = float(np.dot(counts[0] + counts[1], promised_losses(table.scores, costs, rule))) / costs.mass
     return DaySums(table.n_rows, total, squares, promised)
 
 
