@@ -7,6 +7,7 @@ would; what is counted is what the answer prints, and what `group-not-as-promise
 from __future__ import annotations
 
 import argparse
+import re
 import time
 import warnings
 
@@ -20,7 +21,7 @@ from stakes.outcomes import RowCosts
 
 REFERENCES = ("treat all", "treat none")
 BY = 0.05  # another model costs less by more than this share: "USE" is then false
-POPULATION, TIES = 200_000, 1e-12
+POPULATION, TIES, MOST_ROWS = 200_000, 1e-12, 50_000
 
 
 class Truth:
@@ -105,6 +106,36 @@ def _groups(rng, n, first, second, wrong=None):
         score[b] = p[b].mean()
     y = (rng.random(n) < p).astype(int)
     return y, score, where
+
+
+def rows(samples):
+    """Whether as many rows as the answer names show what is open, if differences are as there and as in truth."""
+    truths = dict(worlds())
+    for name in ("2 equal, 20% positive", "3 spread, 20% positive", "2 equal, 5% positive", "3 spread, 5% positive"):
+        truth = truths[name]
+        for n in (300, 1000):
+            rng, found = np.random.default_rng(n), []
+            for _ in range(samples):
+                y, scores = truth.sample(rng, n)
+                answer = evaluate(y, scores, costs=truth.bounds).answer
+                named = re.search(r"about ([\d,]+) rows", " ".join(answer.not_shown))
+                record = {"named": named is not None}
+                more = int(named[1].replace(",", "")) if named else MOST_ROWS + 1
+                if more <= MOST_ROWS:
+                    at = rng.integers(0, n, more)
+                    same = y[at], {name: s[at] for name, s in scores.items()}
+                    record["if so"] = _shown(answer, *same, truth.bounds)
+                    record["in truth"] = _shown(answer, *truth.sample(rng, more), truth.bounds)
+                found.append(record)
+            yield {"design": f"{name}; {n} rows", **_means(found)}
+
+
+def _shown(answer, y, scores, bounds):
+    """Whether other rows show that the first model of an answer costs less than those that it left open."""
+    first, *others = answer.table.rows
+    found = evaluate(y, scores, costs=bounds)
+    ahead = (found.more_than_first[row["model"]][1] > 0.0 for row in others if not row["more_low"] > 0.0)
+    return found.ranking[0] == first["model"] and all(ahead)
 
 
 def groups(samples):
@@ -228,7 +259,7 @@ def _means(found):
     }
 
 
-PARTS = {"columns": columns, "groups": groups, "causes": causes, "savings": savings, "amounts": amounts}
+PARTS = {"columns": columns, "rows": rows, "groups": groups, "causes": causes, "savings": savings, "amounts": amounts}
 
 
 def main():

@@ -99,7 +99,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = ""
         console.print(findings_grid(found.findings[:_MOST_FINDINGS]))
     left = len(found.findings) - _MOST_FINDINGS
     if left > 0:
-        write(f"{left} more finding{'s' * (left > 1)}: stakes check says them.")
+        write(f"{left} more finding{'s' * (left > 1)}: stakes check lists all.")
     _print_asked(console, evaluation)
     if details:
         _print_details(console, evaluation)

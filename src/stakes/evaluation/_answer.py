@@ -432,7 +432,7 @@ class _Maker:
         return _few([*map(self.words.decision, told), *alike], last)
 
     def _open(self, names: list[str]) -> str:
-        """What is not shown, and how many rows like these would show all of it, as large as the differences are."""
+        """What is not shown, and how many rows would show all of it if the differences are what they are here."""
         told = f"Not shown: that {self.first} costs less than {self._listed(names, 'or')}"
         times = [self._times_the_rows(name) for name in names]
         if any(map(math.isnan, times)):
@@ -441,7 +441,8 @@ class _Maker:
         if most > _MOST_ROWS:
             nearest = self.words.decision(names[times.index(most)])
             return f"{told}; {nearest} costs so nearly the same that no realistic number of rows would."
-        return f"{told}; about {_rounded(most * self.standings.n_rows)} rows like these would."
+        large = "the difference is" if len(names) == 1 else "the differences are"
+        return f"{told}; about {_rounded(most * self.standings.n_rows)} rows would, if {large} truly as large as here."
 
     def _times_the_rows(self, name: str) -> float:
         """How many times these rows would show that the first model costs less; nan where no number would."""
