@@ -34,7 +34,7 @@ SIGNIFICANT_DIGITS = 12  # as in the other shipped file
 def models():
     """Return the classifiers by the name of their column, as somebody would first try them."""
     return {
-        "logistic": LogisticRegression(tol=1e-8, max_iter=10_000),
+        "logistic": LogisticRegression(solver="newton-cholesky", tol=1e-8),
         "forest": RandomForestClassifier(500, min_samples_leaf=5, class_weight="balanced", random_state=0),
         "boosting": HistGradientBoostingClassifier(random_state=0),
     }

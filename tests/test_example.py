@@ -57,6 +57,8 @@ def test_script_makes_the_shipped_file_again(example, request, tmp_path):
     given = []
     if example is LOANS:
         pytest.importorskip("pandas")
+        # Its forest and boosting are others under older versions; CI makes the masses under the oldest.
+        pytest.importorskip("sklearn", minversion="1.9", reason="made with scikit-learn 1.9")
         given = [request.getfixturevalue("reference_dir") / "data" / "german_credit" / "german_credit.csv.gz"]
     script, path = example.script(), tmp_path / "again.csv"
     script.write(script.cross_validated_columns(*given), path)
@@ -66,7 +68,8 @@ def test_script_makes_the_shipped_file_again(example, request, tmp_path):
         if name in example.groups:
             assert again[name].tolist() == column.tolist()
             continue
-        # scikit-learn 1.4 and 1.9 agree within 2e-11 on the masses; the rest allows for other linear algebra libraries.
+        # scikit-learn 1.4 and 1.9 agree within 2e-11 on the masses, and two kernels of OpenBLAS within 1e-13 on the loans;
+        # the rest allows for other linear algebra libraries.
         np.testing.assert_allclose(again[name], column, rtol=0, atol=1e-6, err_msg=name)
 
 
