@@ -59,7 +59,7 @@ def test_gap_bounds_what_is_left_to_gain():
     prob, old = rng.dirichlet(np.ones(4), 200), np.full(4, 0.25)
     best = estimate_prior(prob, training_prior=old, n_resamples=0)
     for steps in (1, 2, 5, 10):
-        early = estimate_prior(prob, training_prior=old, n_resamples=0, max_iterations=steps, tolerance=1e-15)
+        early = estimate_prior(prob, training_prior=old, n_resamples=0, max_iterations=steps, tolerance=1e-14)
         assert not early.converged
         assert "NOT converged" in repr(early)
         assert best.log_likelihood_gain - early.log_likelihood_gain <= len(prob) * early.gap + 1e-12
@@ -126,7 +126,7 @@ def test_table_has_a_row_for_each_class():
     [
         ({"training_prior": 0.0}, r"training_prior must lie in \(0, 1\)"),
         ({"training_prior": 0.5, "n_resamples": -1}, "n_resamples must be a whole number >= 0"),
-        ({"training_prior": 0.5, "tolerance": 0.0}, "tolerance must be > 0"),
+        ({"training_prior": 0.5, "tolerance": 5e-324}, "tolerance must be 1e-14 or more"),
         ({"training_prior": 0.5, "confidence_level": 1.0}, "confidence_level must lie in"),
     ],
 )

@@ -19,6 +19,7 @@ from stakes.outputs.result_table import Tabular
 _EM_STEPS = 20
 _RIDGE = 1e-13
 _HALVINGS = 60
+_LEAST_GAP = 1e-14
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +37,7 @@ class PriorEstimate(Tabular):
     p_value : float
         Likelihood-ratio test that the shares have not changed.
     gap : float
-        Bound on what a better optimum could add to the mean log likelihood.
+        Bound on what a better optimum could add to the mean log likelihood, 1e-14 or more.
     converged : bool
         Whether the gap fell below the tolerance.
     n_iterations : int
@@ -121,7 +122,7 @@ def estimate_prior(
     confidence_level : float, default 0.95
         Of the interval, in (0, 1).
     tolerance : float, default 1e-10
-        Bound on what a better optimum could add to the mean log likelihood.
+        Bound on what a better optimum could add to the mean log likelihood, 1e-14 or more.
     max_iterations : int, default 500
         Steps at most; ``converged`` says whether they sufficed.
     random_state : int, numpy Generator or None, default 0
@@ -158,8 +159,8 @@ def estimate_prior(
     validation.check_same_order(y_prob=y_prob, sample_weight=sample_weight)
     n_resamples = validation.check_whole(n_resamples, "n_resamples")
     stop = validation.check_number(tolerance, "tolerance"), validation.check_whole(max_iterations, "max_iterations")
-    if not stop[0] > 0.0:
-        raise ValueError(f"tolerance must be > 0, got {tolerance}.")
+    if not stop[0] >= _LEAST_GAP:
+        raise ValueError(f"tolerance must be {_LEAST_GAP:g} or more, as rounding hides a smaller gap, got {tolerance}.")
     level = validation.check_level(confidence_level)
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
