@@ -133,3 +133,12 @@ def test_table_has_a_row_for_each_class():
 def test_bad_input_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         estimate_prior([0.2, 0.6], **options)
+
+
+def test_maximum_is_reached_where_a_step_adds_less_than_rounding():
+    prob = np.repeat([0.0, 0.25, 0.5, 0.75], [3, 8, 2, 1])
+    for rows in range(200):
+        drawn = np.random.default_rng(rows).choice(prob, 14)
+        found = estimate_prior(drawn, training_prior=np.float16(0.1), n_resamples=0)
+        assert found.converged, rows
+        assert found.n_iterations < 60

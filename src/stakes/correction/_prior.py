@@ -220,7 +220,8 @@ def _newton(density: Floats, share: Floats, prior: Floats, mixture: Floats, grad
     root = np.linalg.cholesky(hessian)
     # the total share enters through its multiplier, which is 1
     target, _ = nnls(root.T, np.linalg.solve(root, hessian @ prior + gradient - 1.0))
-    before = _mean_log(mixture, share) - prior.sum()
+    # near the maximum a step adds less than rounding takes away
+    before = _mean_log(mixture, share) - prior.sum() - _LEAST_GAP
     for _ in range(_HALVINGS):
         if target.sum() > 0.0:
             after = density @ target
