@@ -68,7 +68,7 @@ def test_script_makes_the_shipped_file_again(example, request, tmp_path):
         if name in example.groups:
             assert again[name].tolist() == column.tolist()
             continue
-        # scikit-learn 1.4 and 1.9 agree within 2e-11 on the masses, and two kernels of OpenBLAS within 1e-13 on the loans;
+        # scikit-learn 1.4 and 1.9 agree within 2e-11 on the masses, two kernels of OpenBLAS within 1e-13 on the loans;
         # the rest allows for other linear algebra libraries.
         np.testing.assert_allclose(again[name], column, rtol=0, atol=1e-6, err_msg=name)
 

@@ -6,9 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import lognorm
 
 from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate
-from stakes.inference import money, select_best
+from stakes.inference import money, select_best, to_expect
 
 FAMILIES = [
     costs.Uniform(0.1, 0.6),
@@ -319,3 +321,25 @@ def test_what_rows_count_by_is_said_after_what_weighs_them_already():
     plain, followed = RowCosts([0, 1, 0, 1], **amounts).about, RowCosts(TimeToEvent(**rows), **amounts).about
     assert plain == "rows weighted by EUR at stake"
     assert followed.endswith("rows weighted for censoring and by EUR at stake")
+
+
+@pytest.mark.parametrize(("sigma", "given"), [(0.7, True), (1.5, False)])
+def test_interval_of_amounts_is_withheld_where_their_spread_asks_for_more_rows(sigma, given):
+    rng = np.random.default_rng(9)
+    p = expit(-2.2 + rng.normal(0.0, 1.0, 1000))
+    outcome = RowCosts(rng.random(1000) < p, false_positive=10.0, false_negative=rng.lognormal(4.0, sigma, 1000))
+    gain = money(outcome, p).gain
+    assert np.isfinite(gain.interval).all() == given
+    assert ("amounts as uneven as these need about" in gain.note) != given
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 1.5])
+def test_skewness_by_quantiles_is_that_of_the_lognormal_distribution(sigma):
+    law = lognorm(sigma, scale=50.0)
+    amounts = law.ppf((np.arange(200_000) + 0.5) / 200_000)
+    amount = np.tile(amounts[::100], 2)
+    found = to_expect(np.repeat([0, 1], 2000), (np.zeros(4000), amount), (amount, amount))
+    assert found.needed == pytest.approx(float(law.stats("s")) ** 2, rel=0.02)
+    assert (found.rows, found.effective) == pytest.approx(
+        (2000, 2000 * np.mean(amount) ** 2 / np.mean(amount**2)), rel=1e-3
+    )

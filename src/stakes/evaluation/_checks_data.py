@@ -421,20 +421,20 @@ def few_amounts_decide(standings: Standings) -> Observation | None:
     name = standings.best.name
     score = rows.scores[standings.models.index(name)]
     losses = row_losses(rows.y, score, options.costs, options.plain_rule)
-    count = min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, _mistakes(rows, score, options)))
+    count = min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, *_mistakes(rows, score, options)).effective)
     if count >= FEW_AMOUNTS:
         return None
     template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
     return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})
 
 
-def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[Floats, Floats]:
-    """What each row's mistake would cost were it a negative, and were it a positive."""
+def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """What each row's mistake would cost were it a negative, and were it a positive; and the amounts behind that."""
     outcome = None if rows.origin is None else rows.origin.outcome
     if not isinstance(outcome, RowCosts) or rows.origin is None:
         raise TypeError("rows that count by amounts come from RowCosts")
     places, as_class = rows.origin.places, (np.zeros(len(score), dtype=bool), np.ones(len(score), dtype=bool))
     losses = [row_losses(y, score, options.costs, options.plain_rule) for y in as_class]
-    amounts = outcome.false_positive[places], outcome.false_negative[places]
     counted = outcome.counted[places]
-    return counted * amounts[0] * losses[0], counted * amounts[1] * losses[1]
+    amounts = counted * outcome.false_positive[places], counted * outcome.false_negative[places]
+    return (amounts[0] * losses[0], amounts[1] * losses[1]), amounts

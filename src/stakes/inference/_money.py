@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
@@ -139,6 +140,9 @@ def money(
     savings. Where a few large amounts carry a number, with fewer than 50 effective rows, its interval is too short, and
     ``note`` says so; with fewer than 12 it has none. The rows are counted by the amounts of all rows, whatever their
     class, in proportion to those of the class that carries most: what has not come yet may be larger than what has.
+    It has none either where fewer rows are expected to bear an amount than the squared skewness of a lognormal
+    distribution with the median and the 84% quantile of the amounts: some 40 rows where their logarithms have a
+    standard deviation of 1, and 1,100 where it is 1.5. With fewer, 95% intervals cover .88 to .91.
 
     Examples
     --------
@@ -237,7 +241,9 @@ def money_of(
         found["savings"] = 1.0 - ratio, (ratio * lines[best] - lines["own"]) / means[best]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     weight = weight if among is None else weight * among
-    parts = {name: _estimate(name, pair[0], pair[1][:, places], design, level) for name, pair in found.items()}
+    amounts = counted[places] * outcome.false_positive[places], counted[places] * outcome.false_negative[places]
+    taken = {name: (value, each[:, places]) for name, (value, each) in found.items()}
+    parts = {name: _estimate(name, pair, design, level, amounts) for name, pair in taken.items()}
     return Money(
         **{"savings": _no_savings(best, means[best], level), **parts},
         unit=outcome.unit,
@@ -265,30 +271,63 @@ def carriers(values: Floats, y: Bools | Integers) -> float:
     return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
 
 
-def to_expect(y: Bools | Integers, either: tuple[Floats, Floats]) -> float:
-    """Expected effective number of amounts, from the amounts of all rows.
+class Borne(NamedTuple):
+    """Expectations from the amounts of all rows, of the class that spreads their sum most.
 
-    ``either`` are what each row would bear were it a negative, and were it a positive; that class counts which
-    spreads the sum most. Infinite where nothing could be borne.
+    ``effective`` is the effective number of rows that bear an amount, ``rows`` their plain number; ``needed`` is how
+    many of them a t interval for a mean needs, by the spread of the amounts.
+    """
+
+    effective: float
+    rows: float
+    needed: float
+
+
+def to_expect(y: Bools | Integers, either: tuple[Floats, Floats], amounts: tuple[Floats, Floats]) -> Borne:
+    """Expected numbers of rows that bear an amount.
+
+    ``either`` are what each row would bear were it a negative, and were it a positive, and ``amounts`` what mistakes in
+    it would cost then. Infinitely many where nothing could be borne.
     """
     expected = []
-    for mine, every in zip((y == 0, y == 1), either, strict=True):
+    for mine, every, amount in zip((y == 0, y == 1), either, amounts, strict=True):
         if not every.any():
             continue
-        share = (np.count_nonzero(every[mine]) + 1.0) / (np.count_nonzero(every) + 1.0)
-        square = np.sum(every**2)
-        expected.append((share * float(square), share * float(effective(np.sum(np.abs(every)), square))))
-    return max(expected)[1] if expected else np.inf
+        bearing = np.count_nonzero(every)
+        share = (np.count_nonzero(every[mine]) + 1.0) / (bearing + 1.0)
+        square = float(np.sum(every**2))
+        rows = share * float(effective(np.sum(np.abs(every)), np.float64(square))), share * bearing
+        expected.append((share * square, Borne(*rows, squared_skewness(amount[amount > 0.0]))))
+    return max(expected)[1] if expected else Borne(np.inf, np.inf, 0.0)
 
 
-def _estimate(name: str, value: float, lines: Floats, design: Design, level: float) -> Estimate:
-    values, *either = lines
+def squared_skewness(sizes: Floats) -> float:
+    """Squared skewness of the lognormal distribution whose median and 84% quantile are those of positive amounts.
+
+    The skewness of a sample is no guide: few rows seldom hold the large amounts that make it.
+    """
+    if not sizes.size:
+        return 0.0
+    middle, upper = np.log(np.quantile(sizes, [0.5, norm.cdf(1.0)]))
+    growth = np.exp(min((upper - middle) ** 2, 100.0))
+    return float((growth + 2.0) ** 2 * (growth - 1.0))
+
+
+def _estimate(
+    name: str, found: tuple[float, Floats], design: Design, level: float, amounts: tuple[Floats, Floats]
+) -> Estimate:
+    value, (values, *either) = found
     variance, degrees, reason = design.variance_of(design.contributions(design.centred(values)))
     each = design.weight * either[0], design.weight * either[1]
-    seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each)
-    rows = min(seen, expected)
-    if seen < _NEEDED_SEEN or expected < _NEEDED:
+    seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each, amounts)
+    rows = min(seen, expected.effective)
+    if seen < _NEEDED_SEEN or expected.effective < _NEEDED:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_NEEDED}"
+    elif expected.rows < expected.needed:
+        reason = reason or (
+            f"amounts as uneven as these need about {expected.needed:.2g} rows that bear one for an interval, and "
+            f"about {expected.rows:.0f} do"
+        )
     moments = Moments(value, float(variance), float(degrees), reason=reason)
     few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < FEW_AMOUNTS else ""
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note or few)
