@@ -1,9 +1,11 @@
 """The answer: one table whose columns hold at once, and sentences that say no more than it shows."""
 
 import math
+import re
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
 from stakes.evaluation._words import Unit, Words, plural
@@ -307,3 +309,23 @@ def test_risks_not_shown_to_be_off_are_not_called_too_low():
     assert ends[0] < 1.0 < ends[1]
     assert "worse-than-prevalence" in result.findings.codes
     assert not any("too low" in finding.sentence for finding in result.findings)
+
+
+def test_saving_by_recalibration_is_said_where_it_is_shown_on_other_rows():
+    y, logits, _ = drawn(3000, 0)
+    new_y, new_logits, _ = drawn(300_000, 100)
+
+    def extreme(of, shift):
+        return expit(2.0 * of + shift)
+
+    said = evaluate(y, {"a": extreme(logits, 0.5)}, costs=(0.1, 0.3)).answer.calibration
+    saving, low, high = map(float, re.search(r"would save about ([\d.]+) \(([\d.]+) to ([\d.]+)\) of", said).groups())
+    fitted = IsotonicRegression(out_of_bounds="clip").fit(extreme(logits, 0.5), y)
+    new = extreme(new_logits, 0.5)
+    true = 1000 * np.mean(per_row_costs(new_y, new, 0.1, 0.3) - per_row_costs(new_y, fitted.predict(new), 0.1, 0.3))
+    assert low < true < high
+    assert low < saving < high
+    said = evaluate(y, {"a": extreme(logits, 1.0)}, costs=(0.1, 0.3)).answer.calibration
+    assert (
+        "Recalibrating a (isotonic regression on other rows) is not shown to save (0 to 5 per 1,000 decisions)" in said
+    )

@@ -16,7 +16,9 @@ from stakes.metrics import h_measure_score, roc_auc_score
 
 BRIER = costs.Uniform(0, 1)
 COLUMN = {name: index for index, name in enumerate(coverage.COLUMNS)}
-TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "recalibrated", "skill", "potential_skill")
+TERMS = (
+    *("score", "miscalibration", "discrimination", "uncertainty", "recalibrated", "skill", "potential_skill", "saving"),
+)
 
 
 def rows(n=600, seed=1, decimals=None):
@@ -82,10 +84,11 @@ def test_cross_fit_is_isotonic_regression_on_the_other_folds(decimals, weighted)
     used = np.ones(200) if weight is None else weight
     whole = IsotonicRegression().fit(score, y, sample_weight=used)
     np.testing.assert_allclose(fit.values[fit.fitted], whole.predict(score), atol=1e-12)
-    mixed, in_sample = fit.losses(BRIER)
+    mixed, in_sample, others = fit.losses(BRIER)
     squares = [(fit.values[place] - y) ** 2 / 2 for place in (fit.fitted, fit.below, fit.above)]
     np.testing.assert_allclose(in_sample, squares[0], atol=1e-12)
     unseen = (squares[1] + squares[2]) / 2
+    np.testing.assert_allclose(others, unseen, atol=1e-12)
     np.testing.assert_allclose(mixed, (1 - fit.share) * squares[0] + fit.share * unseen, atol=1e-12)
     for k in range(5):
         mine = fit.fold == k
@@ -120,7 +123,7 @@ def test_terms_add_up_and_in_sample_values_are_those_of_decompose():
     y, score = rows()
     for scale in ("regret", "loss", "integral"):
         result = decomposition_interval(y, score, costs=BRIER, scale=scale, random_state=0)
-        s, mcb, dsc, unc, recalibrated, skill, potential = (getattr(result, term).value for term in TERMS)
+        s, mcb, dsc, unc, recalibrated, skill, potential, _ = (getattr(result, term).value for term in TERMS)
         assert s == pytest.approx(mcb - dsc + unc)
         assert recalibrated == pytest.approx(s - mcb)
         assert skill == pytest.approx((dsc - mcb) / unc)
@@ -375,3 +378,16 @@ def test_interval_of_the_skill_reaches_as_far_to_both_sides_as_the_jackknife_say
     assert skill.interval == pytest.approx(
         (skill.value - 1.96 * spread, skill.value + 1.96 * spread), abs=0.02 * spread
     )
+
+
+def test_saving_is_that_of_isotonic_regression_on_the_other_folds():
+    y, score = rows()
+    found = decomposition_interval(y, score, costs=BRIER, scale="integral", random_state=3).saving
+    fold = stratified_folds(y, 10, np.random.default_rng(3))  # scores in another order: the folds alike in law alone
+    saved = np.empty(len(y))
+    for k in range(10):
+        mine = fold == k
+        others = IsotonicRegression(out_of_bounds="clip").fit(score[~mine], y[~mine])
+        saved[mine] = ((score[mine] - y[mine]) ** 2 - (others.predict(score[mine]) - y[mine]) ** 2) / 2
+    assert found.value == pytest.approx(saved.mean(), abs=0.1 * found.standard_error)
+    assert found.standard_error == pytest.approx(saved.std() / np.sqrt(len(y)), rel=0.05)

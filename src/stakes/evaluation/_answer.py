@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from stakes.evaluation._calibration import miscalibration_of, promise_of
+from stakes.evaluation._calibration import decomposition_of, promise_of
+from stakes.evaluation._groups import times
 from stakes.evaluation._standings import why_unsaid
 from stakes.evaluation._words import Unit, Words, capital, meaning
 from stakes.outputs.files import delivered
@@ -493,16 +494,22 @@ class _Maker:
     def _recalibration(self) -> list[str]:
         """What recalibrating the first model would save on new rows, where that is shown."""
         known, first, told = self.standings, self.first, self.unit.fixed
-        value, (low, high) = miscalibration_of(known, first)
+        found = decomposition_of(known, first)
         silent = any(f.code in {"inverted", "constant"} and first in f.models for f in self.findings)
-        if math.isnan(low) or silent or known[first].score == 0.0:
+        if found is None or silent or known[first].score == 0.0:
             return []
-        if low > 0.0:
-            saved = f"{told(value)} ({told(low)} to {told(high)}) of its {told(known[first].score)} {self.unit.per}"
-            return [f"Recalibrating {first} (isotonic regression on other rows) would save about {saved}."]
-        most = self.unit.told(high)
-        of = most if most.startswith("below") else f"{told(low)} to {most}"
+        factor = known.options.factor
+        _, (low, high) = times(factor, found.miscalibration, least=0.0)
+        saving, (least, most) = times(factor, found.saving)
         whole = told(known[first].score)
+        if low > 0.0 and least > 0.0:
+            saved = f"{told(saving)} ({told(least)} to {told(most)}) of its {whole} {self.unit.per}"
+            return [f"Recalibrating {first} (isotonic regression on other rows) would save about {saved}."]
+        if low > 0.0:
+            new = f"{told(least)} to {told(most)} {self.unit.per}"
+            return [f"Recalibrating {first} (isotonic regression on other rows) is not shown to save ({new})."]
+        most_wrong = self.unit.told(high)
+        of = most_wrong if most_wrong.startswith("below") else f"{told(low)} to {most_wrong}"
         return [f"Recalibration: nothing shown that is worth repairing ({of} of the {whole})."]
 
     def _boundless(self) -> list[str]:

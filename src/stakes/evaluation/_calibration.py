@@ -11,8 +11,16 @@ import numpy as np
 
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
-from stakes.evaluation._groups import miscalibration_among, miscalibration_in
-from stakes.inference import CalibrationSummary, Estimate, Moments, area_estimate, calibration_of, observed_to_expected
+from stakes.evaluation._groups import decomposed_among, decomposed_in
+from stakes.inference import (
+    CalibrationSummary,
+    DecompositionInterval,
+    Estimate,
+    Moments,
+    area_estimate,
+    calibration_of,
+    observed_to_expected,
+)
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.variance.influence import cells_of, promise_moments
 
@@ -37,7 +45,6 @@ _COLUMNS = (
         )
     ),
 )
-_UNKNOWN = (math.nan, math.nan)
 _FITTED = "no interval: the scores of rows that depend on each other are not kept where decisions are fitted to them"
 _IN_ENGINE = "no interval: it needs the rows of each cluster: collect the columns into memory first"
 
@@ -197,19 +204,19 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     return summary
 
 
-def miscalibration_of(standings: Standings, model: str) -> tuple[float, tuple[float, float]]:
-    """Miscalibration of a model over all rows, cross-fitted, with its interval; nan where it has none."""
+def decomposition_of(standings: Standings, model: str) -> DecompositionInterval | None:
+    """Decomposition of a model's cost over all rows for the population, or None without intervals."""
     rows, options, place = standings.rows, standings.options, standings.models.index(model)
     if options.per_stake or standings.moments.clusters or options.rule != "score":
-        return math.nan, _UNKNOWN
+        return None
     if rows is not None:
         if rows.dependent:
-            return math.nan, _UNKNOWN
+            return None
         mine = replace(rows, scores=[rows.scores[place]], every_score=rows.every_score[place : place + 1])
-        return miscalibration_among(mine, np.arange(len(rows.y)), options)
+        return decomposed_among(mine, options)
     table = standings.score_tables[place]
     equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
-    return miscalibration_in(table, int(table.total_positives) if equal else 0, options)
+    return decomposed_in(table, int(table.total_positives) if equal else 0, options)
 
 
 def promise_of(standings: Standings, model: str) -> Moments:

@@ -17,6 +17,8 @@ from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_cl
 from stakes.costs import Fixed, NoMeanError
 from stakes.inference import (
     MONEY_PER,
+    DecompositionInterval,
+    Estimate,
     Moments,
     PairedRows,
     area_estimate,
@@ -540,21 +542,31 @@ def miscalibration_among(rows: PairedRows, places: Integers, options: Options) -
 
 def miscalibration_in(sample: Any, ups: int, options: Options) -> tuple[float, tuple[float, float]]:
     """The same for rows, or the table of rows of equal weight, of which so many are positive."""
+    found = decomposed_in(sample, ups, options)
+    return (math.nan, _NO_INTERVAL) if found is None else times(options.factor, found.miscalibration, least=0.0)
+
+
+def times(factor: float, part: Estimate, least: float = -math.inf) -> tuple[float, tuple[float, float]]:
+    """An estimate, which is not below the least, and its interval on another scale."""
+    low, high = part.interval
+    return factor * max(part.value, least), (factor * low, factor * high)
+
+
+def decomposed_among(rows: PairedRows, options: Options) -> DecompositionInterval | None:
+    """The decomposition of the cost of one model over rows, for the population; None where it has no intervals."""
+    sample = _sample(rows)
+    return decomposed_in(sample, int(np.count_nonzero(sample.y)), options)
+
+
+def decomposed_in(sample: Any, ups: int, options: Options) -> DecompositionInterval | None:
+    """The same for rows, or the table of rows of equal weight, of which so many are positive."""
     costs, count = options.costs, sample.n_rows if isinstance(sample, ScoreTable) else len(sample.y)
     finite = math.isfinite(float(costs.positive_loss(0.0)) + float(costs.negative_loss(1.0)))
     single = len(costs.atoms[0]) > 0
     if single or not finite or options.plain_rule != "score" or min(ups, count - ups) < _NEEDED:
-        return math.nan, _NO_INTERVAL
-    terms = decomposition_interval(
-        sample,
-        costs=costs,
-        scale="integral",
-        confidence_level=options.confidence_level,
-        random_state=0,
-    ).miscalibration
-    low, high = terms.interval
-    # a miscalibration is not negative, and its interval has no negative value; its unbiased estimate may be
-    return options.factor * max(terms.value, 0.0), (options.factor * low, options.factor * high)
+        return None
+    level = options.confidence_level
+    return decomposition_interval(sample, costs=costs, scale="integral", confidence_level=level, random_state=0)
 
 
 def _money(rows: PairedRows, places: Integers, model: str, options: Options) -> Money | None:

@@ -55,13 +55,14 @@ class CrossFit:
     fold: Integers
     share: Floats
 
-    def losses(self, costs: CostDistribution) -> tuple[Floats, Floats]:
-        """Row losses under recalibration, corrected for the leading bias, and in-sample ones."""
+    def losses(self, costs: CostDistribution) -> tuple[Floats, Floats, Floats]:
+        """Row losses under recalibration, corrected for the leading bias; in-sample ones; those of the other folds."""
         negative, positive = costs.negative_loss(self.values), costs.positive_loss(self.values)
         fitted, below, above = (
             np.where(self.y, positive[place], negative[place]) for place in (self.fitted, self.below, self.above)
         )
-        return (1.0 - self.share) * fitted + self.share * 0.5 * (below + above), fitted
+        other = 0.5 * (below + above)
+        return (1.0 - self.share) * fitted + self.share * other, fitted, other
 
 
 def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator) -> CrossFit:
@@ -306,7 +307,7 @@ def _default_costs(prevalence: float) -> CostDistribution:
 
 def _h_measure(rows: CrossFitRows, costs: CostDistribution) -> tuple[float, Floats, float]:
     """H, its influence up to a constant, and its in-sample value."""
-    fair, fitted = rows.fit.losses(costs)
+    fair, fitted, _ = rows.fit.losses(costs)
     constant = rows.constant(costs)
     u, r = rows.mean(constant), rows.mean(fair)
     return 1.0 - r / u, (r / u * constant - fair) / u, max(1.0 - rows.mean(fitted) / u, 0.0)
@@ -324,7 +325,9 @@ def _auc(sample: BinarySample, score: Floats, rows: Bools | slice) -> float:
 # recalibrated loss here mixes in-sample and cross-fitted values so that the leading bias cancels; standard errors are
 # those of mean row losses.
 
-_TERMS = ("score", "miscalibration", "discrimination", "uncertainty", "recalibrated", "skill", "potential_skill")
+_TERMS = (
+    *("score", "miscalibration", "discrimination", "uncertainty", "recalibrated", "skill", "potential_skill", "saving"),
+)
 
 
 @dataclass(frozen=True)
@@ -342,6 +345,9 @@ class DecompositionInterval(Tabular):
         (DSC - MCB) / UNC.
     potential_skill : Estimate
         DSC / UNC, the skill after recalibration; the H-measure if ``costs`` are those of the H-measure.
+    saving : Estimate
+        What isotonic recalibration saves of S where it is fitted to other rows, as many as these less one fold: less
+        than MCB, and below zero where it costs more than it mends.
     in_sample : dict
         The values of :func:`decompose`, whose recalibration is fitted to the same rows.
     scale : str
@@ -363,6 +369,7 @@ class DecompositionInterval(Tabular):
     recalibrated: Estimate
     skill: Estimate
     potential_skill: Estimate
+    saving: Estimate
     in_sample: dict[str, float]
     scale: str
 
@@ -487,7 +494,7 @@ def estimate_terms(
     """Estimate the decomposition's terms from cross-fitted rows, times a factor."""
     score = factor * row_losses(rows.sample.y, rows.sample.score, costs, "score")
     constant = factor * rows.constant(costs)
-    fair, fitted = (factor * loss for loss in rows.fit.losses(costs))
+    fair, fitted, other = (factor * loss for loss in rows.fit.losses(costs))
     s, u, r = rows.mean(score), rows.mean(constant), rows.mean(fair)
     in_sample = _in_sample(s, u, rows.mean(fitted))
     discrimination = rows.moments(u - r, constant - fair)
@@ -496,9 +503,10 @@ def estimate_terms(
     # the error of the recalibration is part of either difference, mixed or in-sample: the larger one holds; where the
     # scores are not shown to rank at all, the best recalibration may be constant
     against = [fair, fitted] if ends["discrimination"][0] > 0.0 else [fair, fitted, constant]
-    miscalibration = max((rows.moments(s - r, score - other) for other in against), key=lambda found: found.variance)
+    miscalibration = max((rows.moments(s - r, score - best) for best in against), key=lambda found: found.variance)
     ends["miscalibration"] = non_negative_interval(miscalibration, in_sample["miscalibration"], level, most)
     found = {"miscalibration": miscalibration, "discrimination": discrimination}
+    found["saving"] = rows.moments(s - rows.mean(other), score - other).within(-most, most)
     for term, value, losses in (("score", s, score), ("uncertainty", u, constant), ("recalibrated", r, fair)):
         found[term] = rows.moments(value, losses).within(0.0, most)
     if u > 0.0:
@@ -513,7 +521,7 @@ def estimate_terms(
 def _in_sample(score: float, constant: float, fitted: float) -> dict[str, float]:
     parts = max(score - fitted, 0.0), max(constant - fitted, 0.0)
     skills = (1.0 - score / constant, max(1.0 - fitted / constant, 0.0)) if constant > 0.0 else (math.nan, math.nan)
-    return dict(zip(_TERMS, (score, *parts, constant, fitted, *skills), strict=True))
+    return dict(zip(_TERMS, (score, *parts, constant, fitted, *skills, parts[0]), strict=True))
 
 
 def _estimate(term: str, moments: Moments | None, interval: tuple[float, float] | None, level: float) -> Estimate:
