@@ -50,6 +50,23 @@ Every curve is exact: knots with left and right values, no grid and no smoothing
 
 `threshold_table` gives sensitivity, specificity, predictive values, likelihood ratios, share flagged, net benefit and
 cost at every threshold; `binned_reliability` calibration by bins with intervals.
+
+```python
+>>> import numpy as np
+>>> from stakes.curves import regret_curve
+>>> rng = np.random.default_rng(0)
+>>> risk = rng.beta(1, 6, 4000)
+>>> died = rng.random(4000) < risk
+>>> curve = regret_curve(died, risk, name="risk")
+>>> round(float(curve.at(0.1)), 4), round(curve.integral(0.05, 0.2) / 0.15, 4)  # at 10%, and the mean from 5% to 20%
+(0.0584, 0.0635)
+>>> display = curve.plot()
+
+```
+
+```{{raw}} html
+<img src="_static/figures/curves_1.png" alt="Regret of a model, below treating everyone and no one" class="figure">
+```
 """
 
 

@@ -276,7 +276,7 @@ def censoring_follows_score(standings: Standings) -> Observation | None:
     else:
         told = (
             f"Its cost is {number(values[0])} as it stands and {number(values[1])} with censoring estimated in five "
-            f"groups of the score, a change of {change:.1f} of its standard errors."
+            f"groups of the score, a difference of {change:.1f} of the difference's standard errors."
         )
     evidence: Evidence = {"trend_z": found.trend_z, "logrank": found.logrank, "p_value": found.p_value}
     return Observation(f"{_who_left(found, level)} {told}", (name,), evidence)
