@@ -296,6 +296,20 @@ def test_refusals(options, message):
         evaluate_actions(*simulated(50, 3, 9), **options)
 
 
+@pytest.mark.parametrize(
+    ("y", "labels", "kinds"),
+    [
+        (np.array(["1970-01-01", "1970-01-02"], "datetime64[s]"), ["a", "b"], "datetime, str"),
+        (np.array(["a", 1], object), ["a", "b"], "int, str"),
+        (np.array(["a", 1], object), None, "int, str"),
+        (np.array(["a", "b"]), [None, "a"], "NoneType, str"),
+    ],
+)
+def test_labels_without_an_order_are_refused(y, labels, kinds):
+    with pytest.raises(ValueError, match=f"y_true and labels must be of one kind, got values of {kinds}"):
+        evaluate_actions(y, [[0.2, 0.8], [0.7, 0.3]], matrices=[[0, 1], [1, 0]], labels=labels)
+
+
 def test_dominance_needs_a_segment():
     y, prob = simulated(50, 3, 10)
     with pytest.raises(ValueError, match="dominance needs a segment"):

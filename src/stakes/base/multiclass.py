@@ -66,6 +66,18 @@ def class_index(
         raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {labels_of_rows.shape}.")
     if labels_of_rows.dtype == object and any(map(is_missing, labels_of_rows)):
         raise ValueError("y_true must not be missing, got None or NaN among the labels.")
+    try:
+        return _index_of(labels_of_rows, n_classes, labels, one_column=one_column)
+    except TypeError:  # text beside times, say, which have no order
+        given = [*labels_of_rows.tolist(), *([] if labels is None else to_array(labels, "labels").tolist())]
+        kinds = ", ".join(sorted({type(value).__name__ for value in given}))
+        raise ValueError(f"y_true and labels must be of one kind, got values of {kinds}.") from None
+
+
+def _index_of(
+    labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None, *, one_column: bool
+) -> NDArray[np.intp]:
+    """The same for one label a row, none of them missing."""
     if labels is None:
         whole = labels_of_rows.dtype.kind in "iu" and labels_of_rows.min() >= 0 and labels_of_rows.max() < n_classes
         order = np.arange(n_classes) if whole else np.unique(labels_of_rows)
