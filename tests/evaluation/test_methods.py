@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from stakes import costs, evaluate
+from stakes import PartlyVerified, RowCosts, TimeToEvent, costs, evaluate
 
 RNG = np.random.default_rng(2)
 Q = RNG.beta(1, 5, 600)
@@ -51,3 +51,67 @@ def test_calibration_is_in_it_only_where_it_is_reported():
     assert "alibration" not in evaluation.methods(calibration=False).replace("miscalibration", "").replace(
         "recalibr", ""
     )
+
+
+def followed(**options):
+    rng = np.random.default_rng(0)
+    event, left = rng.exponential(3.0 / (Q + 0.1)), rng.exponential(12.0, 600)
+    status = np.where(event <= left, 1 + (rng.random(600) < 0.3) * options.pop("competing", False), 0)
+    return TimeToEvent(time=np.minimum(event, left), event=status, horizon=5.0, **options)
+
+
+CENSORING = {
+    "by the horizon of 5, in the unit of the times",
+    "is unknown",
+    "inverse of the probability of being uncensored",
+    "Graf E",
+    "Uno H",
+}
+ESTIMATED = CENSORING | {"Kaplan-Meier estimate of censoring", "allow for the estimated weights", "no interval"}
+CENSORING_DEPENDS = "That censoring depends on nothing that bears on the event is assumed"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said", "unsaid"),
+    [
+        (followed, ESTIMATED | {"over all cases", CENSORING_DEPENDS, "1 less the Kaplan-Meier"}, "compete|DeLong"),
+        (
+            lambda: followed(groups=np.arange(600) % 3),
+            ESTIMATED | {"within each of 3 groups", "depends on nothing in a group that bears on the event"},
+            "over all cases",
+        ),
+        (
+            lambda: followed(competing=True, cause=1),
+            (ESTIMATED - {"Uno H"}) | {"the event of interest", "not as censored", "Aalen OO", "Blanche P"},
+            "Uno H|less the Kaplan-Meier",
+        ),
+        (
+            lambda: followed(censoring=np.full(600, 0.8)),
+            CENSORING | {"were given and are taken as known", "depends on nothing else that bears on the event"},
+            "Kaplan-Meier estimate of censoring|allow for",
+        ),
+        (
+            lambda: PartlyVerified(np.where(np.arange(600) % 4 > 0, Y, np.nan), groups=np.arange(600) % 2),
+            {"verified for 450 of 600 cases", "in their group, one of 2", "does not depend on the label", "Begg CB"},
+            "Graf|given",
+        ),
+        (
+            lambda: PartlyVerified(np.where(np.arange(600) % 4 > 0, Y, np.nan), probability=np.full(600, 0.75)),
+            {"which was given and is taken as known", "depends on nothing else that bears on the label", "Begg CB"},
+            "in their group",
+        ),
+        (
+            lambda: RowCosts(followed(), false_positive=10.0, false_negative=1.0 + 50.0 * Q, unit="EUR"),
+            (ESTIMATED - {"Uno H", "no interval"})
+            | {"at stake (EUR)", "taken as known when a case is decided", "Bahnsen"},
+            "under the ROC",
+        ),
+    ],
+)
+def test_every_assumption_on_the_outcome_is_named(outcome, said, unsaid):
+    given = outcome()
+    text = evaluate(given, MODELS, **({} if isinstance(given, RowCosts) else {"costs": (0.1, 0.3)})).methods()
+    assert [part for part in said if part not in text] == []
+    assert not re.search(unsaid, text)
+    assert type(given).__name__ not in text
+    assert "Nobody was censored" in " ".join(followed().at(1e-9).methods)

@@ -70,6 +70,11 @@ class Outcome(ABC):
         return ""
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Sentences on what was done with the rows, and what that assumes; [names] cite the papers."""
+        return ()
+
+    @property
     def reason(self) -> str:
         """Why estimates have no interval; empty if they have one."""
         return ""

@@ -29,7 +29,7 @@ from stakes.correction._implied_weight import (
     sequential_e_value,
     spiegelhalter,
 )
-from stakes.correction._weights import Stated, class_weights, sampling_factors, shift_odds, shift_rows
+from stakes.correction._weights import Stated, class_weights, sampling_factors, shift_odds, shift_rows, training_labels
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw
@@ -514,7 +514,7 @@ def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: 
             raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
         return order
     named = {label for value in given if isinstance(value, Mapping) for label in value}
-    trained = [] if y_train is None else np.atleast_1d(validation.to_array(y_train, "y_train")).tolist()
+    trained = [] if y_train is None else training_labels(y_train).tolist()
     return validation.positive_last(pos_label, named | set(trained))
 
 

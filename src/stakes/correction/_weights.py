@@ -249,15 +249,21 @@ def share_odds(positive_share: float) -> float:
     return weight_ratio(share / (1.0 - share), "the odds of positive_share")
 
 
+def training_labels(y_train: ArrayLike) -> NDArray[Any]:
+    """Return the labels that a model was trained on, one a row."""
+    seen = validation.to_array(y_train, "y_train")
+    if seen.ndim != 1 or seen.size == 0:
+        raise ValueError(f"y_train must be 1-D with at least one label, got shape {seen.shape}.")
+    return seen
+
+
 def balanced_weights(
     y_train: ArrayLike | None, n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
 ) -> Floats:
     """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
     if y_train is None:
         raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
-    seen = validation.to_array(y_train, "y_train")
-    if seen.ndim != 1 or seen.size == 0:
-        raise ValueError(f"y_train must be 1-D with at least one label, got shape {seen.shape}.")
+    seen = training_labels(y_train)
     order = np.unique(seen) if labels is None else validation.to_array(labels, "labels")
     if len(order) != n_classes:
         raise ValueError(f"y_train holds {len(order)} classes but y_prob has {n_classes}: pass labels=.")

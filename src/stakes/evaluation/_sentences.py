@@ -39,6 +39,22 @@ PAPERS = {
     "predictive analytics. BMC Medicine 2019;17:230. doi:10.1186/s12916-019-1466-7",
     "ici": "Austin PC, Steyerberg EW. The Integrated Calibration Index (ICI) and related metrics. Statistics in "
     "Medicine 2019;38:4051-4065. doi:10.1002/sim.8281",
+    "kaplan": "Kaplan EL, Meier P. Nonparametric estimation from incomplete observations. Journal of the American "
+    "Statistical Association 1958;53:457-481. doi:10.1080/01621459.1958.10501452",
+    "aalen": "Aalen OO, Johansen S. An empirical transition matrix for non-homogeneous Markov chains based on censored "
+    "observations. Scandinavian Journal of Statistics 1978;5:141-150.",
+    "graf": "Graf E, Schmoor C, Sauerbrei W, Schumacher M. Assessment and comparison of prognostic classification "
+    "schemes for survival data. Statistics in Medicine 1999;18:2529-2545.",
+    "uno": "Uno H, Cai T, Tian L, Wei LJ. Evaluating prediction rules for t-year survivors with censored regression "
+    "models. Journal of the American Statistical Association 2007;102:527-537. doi:10.1198/016214507000000149",
+    "blanche": "Blanche P, Dartigues JF, Jacqmin-Gadda H. Estimating and comparing time-dependent areas under receiver "
+    "operating characteristic curves for censored event times with competing risks. Statistics in Medicine "
+    "2013;32:5381-5397. doi:10.1002/sim.5958",
+    "begg": "Begg CB, Greenes RA. Assessment of diagnostic tests when disease verification is subject to selection "
+    "bias. Biometrics 1983;39:207-215. doi:10.2307/2530820",
+    "bahnsen": "Correa Bahnsen A, Aouada D, Ottersten B. Example-dependent cost-sensitive logistic regression for "
+    "credit scoring. International Conference on Machine Learning and Applications 2014:263-269. "
+    "doi:10.1109/ICMLA.2014.48",
     "holm": "Holm S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics "
     "1979;6:65-70.",
 }
@@ -78,16 +94,29 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
     )
     if not standings.options.per_stake:
         if not standings.clusters_unseen:
-            yield (
-                "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's "
-                "form."
-            )
+            yield _area_method(standings)
         if calibration:
             yield _calibration_method(standings)
     if standings.groups:
         yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
         yield from _weights_in_groups(standings)
     yield f"Computed with stakes {__version__}."
+
+
+def _area_method(standings: Standings) -> str:
+    """What the AUC compares and how its error is worked out."""
+    rows = standings.rows
+    outcome = None if rows is None or rows.origin is None else rows.origin.outcome
+    if not isinstance(outcome, TimeToEvent) or outcome.plain:
+        return (
+            "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
+        )
+    competes = bool((outcome.competing & outcome.present).any())
+    others = ", who were free of any event or had one of another cause first [blanche]" if competes else " [uno]"
+    return (
+        "The area under the ROC curve is the cumulative/dynamic one: cases with the event by the horizon against all "
+        f"others{others}; its variance is that of the weighted placements, with an interval of Wilson's form."
+    )
 
 
 def _weights_in_groups(standings: Standings) -> Iterator[str]:
@@ -120,9 +149,9 @@ def _data(standings: Standings) -> Iterator[str]:
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
     if rows is not None and rows.origin is not None:
+        yield from rows.origin.outcome.methods
         if standings.options.per_stake:
-            yield f"Mistakes were weighted by their amounts, and costs are per {standings.options.per_stake}."
-        yield f"Outcomes were given as {type(rows.origin.outcome).__name__}: {standings.data_line}."
+            yield f"Costs are per {standings.options.per_stake}."
 
 
 def _costs(standings: Standings) -> str:
@@ -181,10 +210,12 @@ def _choice_method(standings: Standings) -> Iterator[str]:
 
 
 def _calibration_method(standings: Standings) -> str:
+    estimated = standings.rows is not None and standings.rows.origin is not None
+    no_interval = ", which has no interval where weights are estimated," if estimated else ""
     low, high = percent(standings.costs.low), percent(standings.costs.high)
     where = f"at {low}" if low == high else f"from {low} to {high}"
     return (
         "Calibration was summarised by the ratio of observed to expected events, calibration in the large, the slope "
         "of logistic recalibration [achilles] and the Integrated Calibration Index [ici] with lowess over two thirds "
-        f"of the rows, over all rows and over those scored {where}."
+        f"of the rows{no_interval or ','} over all rows and over those scored {where}."
     )

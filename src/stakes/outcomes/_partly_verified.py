@@ -160,6 +160,24 @@ class PartlyVerified(Outcome):
         """A note for figures that rows are weighted; "" if all labels were verified."""
         return "" if self.plain else "rows weighted for labels not looked up"
 
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Sentences on how cases whose labels were seen count for the others; [names] cite the papers."""
+        if self.plain:
+            return ()
+        n, seen = int(self.present.sum()), int((self.known & self.present).sum())
+        weighed = f"Labels were verified for {seen:,} of {n:,} cases, which were weighted by the inverse of"
+        if self._codes is None:
+            assumed = "That being verified depends on nothing else that bears on the label is assumed."
+            return (
+                f"{weighed} their probability of being verified [begg], which was given and is taken as known.",
+                assumed,
+            )
+        count = len(np.unique(self._codes[self.present]))
+        weighed = f"{weighed} the share verified in their group, one of {count:,} [begg]."
+        assumed = "That being verified does not depend on the label within a group is assumed"
+        return weighed, f"{assumed}; standard errors allow for the estimated shares."
+
 
 # Scores from several completed data sets, where a model's inputs were imputed: every result is pooled over them.
 

@@ -364,6 +364,18 @@ class RowCosts(Outcome):
         return f"{what}, {self.at_stake:,.6g}{unit} at stake{aside}"
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Sentences on the amounts, and on the outcome that they belong to; [names] cite the papers."""
+        unit = f" ({self.unit})" if self.unit else ""
+        amounts = (
+            f"Each mistake costs what its case has at stake{unit} [bahnsen]; the amounts are taken as known when it "
+            "is decided."
+        )
+        aside = f" {self.n_set_aside:,} cases whose best decision does not depend on the label were set aside."
+        inner = () if self.inner is None else self.inner.methods
+        return *inner, amounts + (aside if self.n_set_aside else "")
+
+    @property
     def about(self) -> str:
         """A note for figures on the weighting by amounts."""
         inner = "" if self.inner is None else self.inner.about

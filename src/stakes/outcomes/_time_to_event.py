@@ -814,6 +814,47 @@ class TimeToEvent(Outcome):
         return f"event by horizon {self.horizon:g}{'' if self.plain else ', rows weighted for censoring'}"
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Sentences on horizon, competing events, and how censoring was estimated; [names] cite the papers."""
+        competes = bool(np.any((self.follow_up.ended == OTHER) & self.present))
+        of_interest, other = "", ""
+        if competes:
+            of_interest = " of interest"
+            other = " Events of other causes compete: who had one first counts as negative, and not as censored."
+        status = (
+            f"A case counts as positive if it had the event{of_interest} by the horizon of {self.horizon:g}, in the "
+            f"unit of the times, and as negative if it was followed to the horizon without it.{other}"
+        )
+        if self.plain:
+            return status, "Nobody was censored before the horizon, so no case is weighted."
+        share = "is the Aalen-Johansen estimate [aalen]" if competes else "is 1 less the Kaplan-Meier estimate [kaplan]"
+        return status, *self._censoring_methods(share)
+
+    def _censoring_methods(self, share: str) -> tuple[str, ...]:
+        weighed = (
+            f"The status of {self.unknown_share:.1%} of the cases, censored before the horizon, is unknown; all others "
+            "were weighted by the inverse of the probability of being uncensored until their event or the horizon "
+            "[graf]"
+        )
+        strata = self.follow_up.strata
+        if self.follow_up.given is not None:
+            known = (
+                "These probabilities were given and are taken as known; that censoring depends on nothing else that "
+            )
+            return f"{weighed}.", f"{known}bears on the event is assumed."
+        count = 1 if strata is None else len(np.unique(strata[self.present]))
+        where, within = (
+            ("over all cases", "") if strata is None else (f"within each of {count:,} groups", " in a group")
+        )
+        how = f", by the Kaplan-Meier estimate of censoring {where}, events preceding censorings at equal times."
+        assumed = f"That censoring depends on nothing{within} that bears on the event is assumed."
+        return (
+            weighed + how,
+            assumed,
+            f"The share of positives {share}; standard errors allow for the estimated weights.",
+        )
+
+    @property
     def one_class_hint(self) -> str:
         """What to check if all rows are of one class: whether times and horizon have one unit."""
         time = self.follow_up.time[self.present]
