@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
+from stakes.curves import net_benefit_curve
+from stakes.inference import metric_interval
 
 
 def stream(k, seed=1, n=1000):
@@ -46,6 +48,23 @@ def test_change_through_groups_is_that_of_the_two_costs():
         each for each in evaluate(outcome, score, costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
     ]
     assert f"{plain:.3g} as it stands and {grouped:.3g} with" in found.sentence
+
+
+def test_other_estimate_of_dcurves_is_named_where_it_is_far_off(df_surv):
+    outcome, score = stream(2.0)
+    (found,) = [e for e in evaluate(outcome, score, costs=(0.1, 0.5)).findings if e.code == "censoring-reading"]
+    seen = found.evidence
+    assert seen["threshold"] == 0.5
+    assert seen["net_benefit"] == pytest.approx(net_benefit_curve(outcome, score).at(0.5), rel=1e-12)
+    acted = net_benefit_curve(outcome, score, censoring="acted", thresholds=[0.5]).at(0.5)
+    assert seen["acted"] == pytest.approx(acted, rel=1e-12)
+    error = metric_interval(outcome, score, "net_benefit_score", threshold=0.5).standard_error
+    assert seen["errors"] == pytest.approx(abs(seen["net_benefit"] - acted) / error, rel=0.01)
+    assert "as in dcurves: 2.9" in found.sentence or "as in dcurves: 3.0" in found.sentence
+    # published for 1.5 and 20%: .136858 from all rows, .123606 from those acted on, 0.6 standard errors apart
+    assert "censoring-reading" not in codes(
+        TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5), df_surv.cancerpredmarker
+    )
 
 
 def test_df_surv_raises_none_of_these(df_surv):

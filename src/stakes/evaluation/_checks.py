@@ -146,6 +146,16 @@ FINDINGS: dict[str, Check] = {
             data.censoring_follows_score,
         ),
         Check(
+            "censoring-reading",
+            "info",
+            "dcurves would estimate the net benefit otherwise",
+            "with a time to event: at the ends or the middle of the range the net benefit of the best model differs by "
+            "more than its standard error where censoring is estimated from those acted on alone",
+            'net_benefit_curve(..., censoring="acted") gives the other curve. Both assume that censoring does not '
+            "depend on the score; where it does, estimate it in groups of the score: TimeToEvent(groups=...).",
+            data.censoring_reading,
+        ),
+        Check(
             "competing-takes-most",
             "warning",
             "most events are of causes other than that of interest",

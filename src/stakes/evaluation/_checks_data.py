@@ -20,14 +20,13 @@ from stakes.variance.dependence import Design
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from stakes.base.arrays import Bools, Floats
     from stakes.base.outcome import Outcome
     from stakes.core.options import Options
     from stakes.core.score_table import ScoreTable
     from stakes.evaluation._standings import Standings
     from stakes.inference import PairedRows
     from stakes.outcomes import CensoringTest
-
-    Floats = NDArray[np.float64]
 
 
 # Checks of the rows: whether there are enough of them, and whether neighbours resemble each other.
@@ -308,6 +307,47 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
         parts.append(design.contributions(design.centred(losses[places])))
     error = float(np.linalg.norm(parts[0] - parts[1]))
     return tuple(values), abs(values[0] - values[1]) / error if error > 0.0 else 0.0
+
+
+def censoring_reading(standings: Standings) -> Observation | None:
+    """Whether the estimator of dcurves, which estimates censoring among those acted on, gives another net benefit."""
+    outcome, rows = _outcome(standings), standings.rows
+    if outcome is None or rows is None or not outcome.pooled or outcome.plain or standings.options.per_stake:
+        return None
+    name, ends = standings.best.name, (standings.costs.low, standings.costs.high)
+    score = rows.every_score[standings.models.index(name)]
+    found = []
+    for threshold in sorted({ends[0], sum(ends) / 2.0, ends[1]}):
+        acted = (score >= threshold) & outcome.present
+        if 0.0 < threshold < 1.0 and acted.any():
+            found.append(_two_readings(outcome, score, acted, threshold))
+    at = max(found, key=lambda one: one["errors"], default={"errors": 0.0})
+    if not at["errors"] > 1.0:
+        return None
+    template = (
+        f"At {percent(at['threshold'])} the net benefit of {{0}} is {number(at['net_benefit'])} with censoring "
+        f"estimated from all rows, as here, and {number(at['acted'])} with censoring estimated from those acted on, as "
+        f"in dcurves: {at['errors']:.1f} of its standard errors apart."
+    )
+    return Observation(template, (name,), at)
+
+
+def _two_readings(outcome: TimeToEvent, score: Floats, acted: Bools, threshold: float) -> dict[str, float]:
+    """Net benefit at a threshold by both estimators of censoring, and their difference in standard errors of ours."""
+    odds = threshold / (1.0 - threshold)
+    places = np.flatnonzero(outcome.weight)
+    design = Design(outcome.y[places], outcome.weight[places], origin=Origin(outcome, places, score))
+    values = np.where(acted, np.where(outcome.y, 1.0, -odds), 0.0)[places]
+    ours = float(np.dot(design.share, values))
+    error = float(np.linalg.norm(design.contributions(design.centred(values))))
+    units = outcome.units
+    try:
+        rate = outcome.take(acted).prevalence
+    except BeyondFollowUpError:  # nobody acted on was followed to the horizon: there is no other estimate
+        return {"errors": 0.0}
+    other = float(units[acted].sum() / units.sum()) * (rate - (1.0 - rate) * odds)
+    errors = abs(ours - other) / error if error > 0.0 else 0.0
+    return {"threshold": threshold, "net_benefit": ours, "acted": other, "standard_error": error, "errors": errors}
 
 
 def thin_follow_up(standings: Standings) -> Observation | None:
