@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from replications import coverage_bands
-from stakes import ScoreTable, reliability_curve
+from stakes import ScoreTable, TimeToEvent, reliability_curve
 from stakes.inference import confidence_band, consistency_band
 from stakes.inference._bands import rank_envelope
 
@@ -265,3 +267,67 @@ def test_calibrated_scores_stay_inside_and_others_leave():
     assert np.all((inside.simultaneous_low <= inside.estimate) & (inside.estimate <= inside.simultaneous_high))
     outside = consistency_band(y, q**2)
     assert np.mean(outside.estimate > outside.simultaneous_high) > 0.4
+
+
+def followed(n, rng, shape=lambda x: x):
+    """People with a risk by time 1 under random censoring, and a score that is bent by a shape on the log-odds."""
+    x = rng.normal(-1.2, 1.0, n)
+    time, left = rng.exponential(-1.0 / np.log1p(-expit(x))), rng.exponential(2.0, n)
+    return TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0), expit(shape(x))
+
+
+def test_smooth_curve_is_a_logistic_regression_in_each_neighbourhood():
+    rng = np.random.default_rng(0)
+    outcome, score = followed(400, rng)
+    at = np.quantile(score, [0.2, 0.5, 0.8])
+    band = confidence_band(outcome, score, "smooth", thresholds=at)
+    x, known = logit(score), outcome.weight > 0.0
+    hits, misses = (outcome.weight[known & (outcome.y == one)] for one in (True, False))
+    rarer = min(part.sum() ** 2 / (part**2).sum() for part in (hits, misses))
+    share = max(0.2, 50.0 / rarer)
+    for point, estimate in zip(logit(at), band.estimate, strict=True):
+        near = np.argsort(np.abs(x[known] - point))
+        inside = np.searchsorted(np.cumsum(outcome.weight[known][near]), share * outcome.weight.sum() * (1 - 1e-12))
+        gap = (x[known] - point) / np.abs(x[known] - point)[near[inside]]
+        kernel = np.where(np.abs(gap) < 1.0, (1.0 - np.abs(gap) ** 3) ** 3, 0.0) * outcome.weight[known]
+        model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000)
+        model.fit(gap[:, None], outcome.y[known], sample_weight=kernel)
+        assert estimate == pytest.approx(expit(model.intercept_[0]), rel=2e-3)
+
+
+def test_error_of_the_smooth_curve_is_that_of_the_bootstrap_with_censoring_estimated_anew():
+    rng = np.random.default_rng(1)
+    outcome, score = followed(1500, rng)
+    at = np.quantile(score, [0.2, 0.5, 0.8])
+    band = confidence_band(outcome, score, "smooth", thresholds=at)
+    drawn = []
+    for _ in range(150):
+        rows = rng.integers(0, 1500, 1500)
+        drawn.append(confidence_band(outcome.take(rows), score[rows], "smooth", thresholds=at).estimate)
+    assert band.standard_error == pytest.approx(np.std(drawn, axis=0), rel=0.2)  # of 150 draws: 6%
+    assert np.all(band.simultaneous_low < band.low)
+    assert np.all(band.high < band.simultaneous_high)
+
+
+@pytest.mark.simulation
+def test_smooth_band_covers_the_true_rate():
+    rng = np.random.default_rng(2)
+    alone, together = [], []
+    for _ in range(200):
+        outcome, score = followed(700, rng, lambda x: 1.5 * x + 0.3)
+        band = confidence_band(outcome, score, "smooth", n_resamples=1000)
+        true = expit((logit(band.thresholds) - 0.3) / 1.5)
+        alone.append(np.mean((band.low <= true) & (true <= band.high)))
+        together.append(np.all((band.simultaneous_low <= true) & (true <= band.simultaneous_high)))
+    assert np.mean(alone) > 0.93
+    assert np.mean(together) > 0.91  # a standard error of .015
+
+
+def test_smooth_band_says_how_wide_its_neighbourhoods_are_and_refuses_too_few_rows():
+    outcome, score = followed(200, np.random.default_rng(3))
+    assert "of the rows, for lack of others" in confidence_band(outcome, score, "smooth").about
+    few, score = followed(60, np.random.default_rng(3))
+    with pytest.raises(ValueError, match="at least 20 effective rows of each class for a smooth curve"):
+        confidence_band(few, score, "smooth")
+    with pytest.raises(ValueError, match="must be the rows for the band of a smooth curve"):
+        confidence_band(ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.6] * 50), kind="smooth")

@@ -206,10 +206,10 @@ def test_page_in_a_frame_without_an_address_works_without_an_error(chromium, sma
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_binned_points_are_drawn_where_an_outcome_weighs_the_rows(chromium, folder, width):
+def test_binned_points_are_drawn_where_an_outcome_weighs_the_rows_of_clusters(chromium, folder, width):
     rng = np.random.default_rng(2)
     outcome = TimeToEvent(time=rng.exponential(4.0, 500), event=rng.random(500) < 0.7, horizon=3.0)
-    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.3, 0.6))
+    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.3, 0.6), clusters=np.arange(500) // 2)
     report = write_report(evaluation, folder / "weighed.html")
     chromium.open(report, width=width)
     chromium.wait_for(SETTLED)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stakes import TimeToEvent, costs, evaluate
-from stakes.curves import smooth_calibration_curve
+from stakes.inference import confidence_band
 from stakes.report import render_report
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page, numbers
@@ -372,13 +372,23 @@ def test_decisions_and_events_are_called_as_asked():
     assert page.payload["words"]["decisions"]["treat all"] == "refusing everyone"
 
 
-def test_rows_that_an_outcome_weighs_have_no_smooth_curve_but_binned_points():
+def test_rows_that_an_outcome_weighs_have_a_smooth_curve_whose_band_allows_for_that():
     rng = np.random.default_rng(2)
-    time, event = rng.exponential(4.0, 500), rng.random(500) < 0.7
-    outcome = TimeToEvent(time=time, event=event, horizon=3.0)
-    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.1, 0.3))
-    with pytest.raises(ValueError, match="smooth_calibration_curve"):
-        smooth_calibration_curve(outcome, evaluation.rows.scores[0])
+    outcome = TimeToEvent(time=rng.exponential(4.0, 500), event=rng.random(500) < 0.7, horizon=3.0)
+    score = rng.beta(2.0, 3.0, 500)
+    page = render(evaluate(outcome, {"a": score}, costs=(0.1, 0.3)))
+    (model,) = page.payload["models"]
+    band = confidence_band(outcome, score, "smooth", n_resamples=1000)
+    assert numbers(model["smooth"]["x"]) == pytest.approx(band.thresholds, rel=1e-6)
+    assert numbers(model["smooth"]["y"]) == pytest.approx(band.estimate, rel=1e-6)
+    assert numbers(model["smooth"]["limits"]) == pytest.approx([*band.low, *band.high], rel=1e-6)
+    assert "band is its 95% interval at each score alone" in page.one("section", id="reliability").text
+
+
+def test_rows_of_clusters_that_an_outcome_weighs_have_no_smooth_curve_but_binned_points():
+    rng = np.random.default_rng(2)
+    outcome = TimeToEvent(time=rng.exponential(4.0, 500), event=rng.random(500) < 0.7, horizon=3.0)
+    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.3, 0.6), clusters=np.arange(500) // 2)
     page = render(evaluation)
     (model,) = page.payload["models"]
     assert "smooth" not in model

@@ -41,11 +41,14 @@ from stakes.curves._reliability import (
     smooth_calibration_curve,
 )
 from stakes.curves._reliability import LocalFits as LocalFits
+from stakes.curves._reliability import LocalLogisticFits as LocalLogisticFits
 from stakes.curves._reliability import Neighbourhoods as Neighbourhoods
 from stakes.curves._reliability import bin_starts as bin_starts
 from stakes.curves._reliability import binned_reliability_of as binned_reliability_of
 from stakes.curves._reliability import curve_over_log_odds as curve_over_log_odds
+from stakes.curves._reliability import jeffreys as jeffreys
 from stakes.curves._reliability import local_limits as local_limits
+from stakes.curves._reliability import rarer_rows as rarer_rows
 from stakes.curves._reliability import reliability_curve_of as reliability_curve_of
 from stakes.curves._reliability import times_odds as times_odds
 

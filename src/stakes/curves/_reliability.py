@@ -397,6 +397,9 @@ _POINTS = 200  # at which lines over the log-odds are fitted
 _CELLS = 1000  # evenly spaced in rank, and as many in score
 _FLAT = 1e-9  # spread of the neighbours, as a share of the squared bandwidth, below which no slope is fitted
 _AT_ONCE = 16  # points whose kernels fit into the cache
+_EVENTS_EACH = 50.0  # effective rows of the rarer class in a neighbourhood
+_STEPS, _CONVERGED = 50, 1e-9  # of the method of Newton
+_RIDGE, _FARTHEST = 1e-9, 20.0  # a trace of shrinkage, and the largest log-odds
 _TINY = 1e-300  # a reach by which a gap can be divided
 
 
@@ -653,6 +656,11 @@ class Neighbourhoods:
 
     def _local_weights(self, at: Floats, span: float, degree: int = 1) -> Iterator[tuple[slice, slice, Floats]]:
         """Yield blocks of points, the cells in their neighbourhoods, and the weights of their local fits."""
+        for part, near, u, kernel in self.kernels(at, span):
+            yield part, near, _polynomial(u, kernel, self.weight[near], degree)
+
+    def kernels(self, at: Floats, span: float) -> Iterator[tuple[slice, slice, Floats, Floats]]:
+        """Yield blocks of points, the cells in their neighbourhoods, scaled distances and kernel weights."""
         reach = _bandwidths(at, self.table.scores, self.before, span)
         first = np.searchsorted(self.score, at - reach, side="left")
         last = np.searchsorted(self.score, at + reach, side="right")
@@ -667,7 +675,7 @@ class Neighbourhoods:
                 gap = np.abs(self.score - x)
                 closest = gap <= np.maximum(wide, gap.min(axis=1, keepdims=True)) * (1.0 + _FLAT)
                 kernel[alone & closest] = 1.0
-            yield part, near, _polynomial(u, kernel, self.weight[near], degree)
+            yield part, near, u, kernel
 
 
 @dataclass(frozen=True)
@@ -682,6 +690,62 @@ class LocalFits:
     def rate(self) -> Floats:
         """Event rate at each score, not clipped to [0, 1]."""
         return np.asarray(self.matrix @ self.cells.ups)
+
+
+@dataclass(frozen=True)
+class LocalLogisticFits:
+    """Logistic regressions on the log-odds of the score around some scores, weighted by kernels.
+
+    ``pull`` is what one unit of weight in each cell, one above its fitted rate, adds to the log-odds at each score.
+    """
+
+    log_odds: Floats
+    pull: Floats
+    rates: Floats
+    span: float
+    cells: Neighbourhoods
+
+    @classmethod
+    def at(cls, table: ScoreTable, scores: Floats) -> LocalLogisticFits:
+        """Fit around ascending scores, each in a neighbourhood with enough effective rows of the rarer class."""
+        cells = Neighbourhoods(replace(table, scores=_log_odds(table.scores)))
+        span = min(1.0, max(_neighbour_share(table), _EVENTS_EACH / rarer_rows(table)))
+        log_odds, shape = np.empty(len(scores)), (len(scores), len(cells.starts))
+        pull, rates = np.zeros(shape), np.zeros(shape)
+        for part, near, u, kernel in cells.kernels(_log_odds(scores), span):
+            found = _local_logistic(u, kernel * cells.weight[near], kernel * cells.ups[near])
+            log_odds[part], pull[part, near], rates[part, near] = found[0], kernel * found[1], found[2]
+        return cls(log_odds, pull, rates, span, cells)
+
+    @property
+    def variance(self) -> Floats:
+        """Variance of each log-odds if labels have the fitted rates."""
+        return np.asarray((self.pull**2 * self.rates * (1.0 - self.rates)) @ self.cells.squares)
+
+
+def _local_logistic(u: Floats, weight: Floats, ups: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log-odds at zero, what each unit pulls at it and fitted rates, one logistic regression a row, by Newton steps."""
+    from scipy.special import expit
+
+    basis = np.stack([np.ones_like(u), u])
+    total, mean = weight.sum(axis=1), (ups.sum(axis=1) + 0.5) / (weight.sum(axis=1) + 1.0)
+    beta = np.stack([np.log(mean / (1.0 - mean)), np.zeros(len(u))])
+    for _ in range(_STEPS):
+        rate = expit(np.clip(np.einsum("kp,kpc->pc", beta, basis), -_FARTHEST, _FARTHEST))
+        information = np.einsum("kpc,lpc,pc->pkl", basis, basis, weight * rate * (1.0 - rate))
+        information[:, [0, 1], [0, 1]] += _RIDGE * total[:, None]
+        inverse = np.linalg.inv(information)
+        step = np.einsum("pkl,lp->kp", inverse, np.einsum("kpc,pc->kp", basis, ups - weight * rate))
+        beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FARTHEST, _FARTHEST)
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return beta[0], np.einsum("pk,kpc->pc", inverse[:, 0], basis), rate
+
+
+def rarer_rows(table: ScoreTable) -> float:
+    """Effective number of rows of the rarer class."""
+    classes = (table.total_positives, table.positives_squared), (table.total_negatives, table.negatives_squared)
+    return min(float(total) ** 2 / float(squares.sum()) if total else 0.0 for total, squares in classes)
 
 
 def local_limits(table: ScoreTable, at: Floats, level: float) -> tuple[Floats, Floats]:

@@ -363,12 +363,14 @@ _Y_LABELS = {
     "net_benefit": "net benefit",
     "interventions_avoided": "interventions avoided",
     "reliability": "observed event rate",
+    "smooth": "observed event rate",
 }
 _NOTHING = {
     "regret": "",
     "net_benefit": "treat none",
     "interventions_avoided": "treat all",
     "reliability": "calibrated",
+    "smooth": "calibrated",
 }
 _BAND, _INTERVAL = 0.14, 0.22  # opacity; the interval lies upon the band
 _EXTREME = 0.05  # this share of the highest and of the lowest bounds may leave the picture
@@ -480,7 +482,7 @@ class BandDisplay(Display):
         return self.bands
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        reliability = self.bands[0].kind == "reliability"
+        reliability = self.bands[0].of_rates
         if bounds is not None and bounds != (0.0, 1.0):
             return widened(bounds, "linear" if reliability else x_scale)
         low = min(float(band.thresholds[0]) for band in self.bands)
@@ -492,7 +494,7 @@ class BandDisplay(Display):
         return low, high
 
     def _set_x_axis(self, shown: Range, x_scale: XScale) -> None:
-        if self.bands[0].kind == "reliability":
+        if self.bands[0].of_rates:
             self.ax_.set_xlim(shown)
             draw_share_axis(self.ax_)
         else:
@@ -520,7 +522,7 @@ class BandDisplay(Display):
         """Draw the straight line to compare with, once: no difference, no benefit, or calibration."""
         band = self.bands[0]
         name = "no difference" if band.is_difference else _NOTHING[band.kind]
-        gid, rising = f"{REFERENCE} {name}", band.kind == "reliability" and not band.is_difference
+        gid, rising = f"{REFERENCE} {name}", band.of_rates and not band.is_difference
         if name and not drawn(self.ax_, gid):
             x = np.unique([0.0, *shown, 1.0])
             y = x if rising else np.zeros(len(x))
@@ -550,7 +552,7 @@ class BandDisplay(Display):
         label = f"difference in {label}" if band.is_difference else label
         self.ax_.set(xlabel=band.x_label.capitalize(), ylabel=label[0].upper() + label[1:])
         name_amounts(self.ax_, self.bands)
-        self.ax_.yaxis.set_major_formatter(format_percent if band.kind == "reliability" else "{x:.6g}")
+        self.ax_.yaxis.set_major_formatter(format_percent if band.of_rates else "{x:.6g}")
 
 
 def _edges(band: Band, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:

@@ -516,9 +516,9 @@ class Band(Tabular):
     Parameters
     ----------
     kind : str
-        "regret", "net_benefit", "interventions_avoided" or "reliability".
+        "regret", "net_benefit", "interventions_avoided", "reliability" or "smooth".
     thresholds : ndarray of shape (m,)
-        Where the curve is read; scores for "reliability".
+        Where the curve is read; scores for "reliability" and "smooth".
     estimate, standard_error : ndarray of shape (m,)
         Value of the curve, and its standard error (nan for isotonic event rates, which have none).
     low, high : ndarray of shape (m,)
@@ -573,9 +573,14 @@ class Band(Tabular):
     about: str = ""
 
     @property
+    def of_rates(self) -> bool:
+        """Whether the curve is the event rate over the score."""
+        return self.kind in {"reliability", "smooth"}
+
+    @property
     def x_label(self) -> str:
         """Label of the horizontal axis: "threshold" or "score"."""
-        return "score" if self.kind == "reliability" else "threshold"
+        return "score" if self.of_rates else "threshold"
 
     def excludes(self, value: float = 0.0) -> Bools:
         """Say at which thresholds the simultaneous band leaves a value out.

@@ -12,8 +12,8 @@ import numpy as np
 
 from stakes.base.validation import blocks
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.curves import binned_reliability_of, curve_over_log_odds, reliability_curve_of
-from stakes.inference import confidence_band
+from stakes.curves import binned_reliability_of, curve_over_log_odds, rarer_rows, reliability_curve_of
+from stakes.inference import RATES_NEEDED, confidence_band
 from stakes.outputs.text import REFERENCES, visible
 from stakes.report._page import counted_per
 from stakes.report._words import SPOKEN
@@ -644,25 +644,42 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     if model.rank <= MAX_DRAWN:
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
-        found |= {second_shape(evaluation): _second(evaluation, table)}
+        found |= {second_shape(evaluation): _second(evaluation, table, index)}
         found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
 
 
 def second_shape(evaluation: Evaluation) -> str:
-    """How calibration is drawn beside the isotonic steps: smooth, or in bins where an outcome weighs the rows."""
-    return "smooth" if evaluation.rows is None or evaluation.rows.origin is None else "binned"
+    """How calibration is drawn beside isotonic steps: smooth, or in bins where no smooth curve may weigh the rows."""
+    rows = evaluation.rows
+    if rows is None or rows.origin is None:
+        return "smooth"
+    other = rows.origin.outcome.by_amount or rows.clusters is not None or rows.lags is not None
+    few = min(map(rarer_rows, evaluation.score_tables)) < RATES_NEEDED
+    return "binned" if other or few else "smooth"
 
 
-def _second(evaluation: Evaluation, table: ScoreTable) -> Json:
+def no_smooth_band(evaluation: Evaluation) -> str:
+    """Why the second shape has no band, or nothing."""
+    weighed = evaluation.rows is not None and evaluation.rows.origin is not None
+    return "" if weighed and second_shape(evaluation) == "smooth" else no_plain_bands(evaluation)
+
+
+def _second(evaluation: Evaluation, table: ScoreTable, index: int) -> Json:
     """The smooth calibration curve, with its band where that may take the rows as they are; or the binned points."""
     if second_shape(evaluation) == "binned":
         bins = binned_reliability_of(table)
         return {"x": encoded(bins.mean_score, "f4"), "y": encoded(bins.event_rate, "f4"), "limits": None}
+    rows, level = evaluation.rows, evaluation.confidence_level
+    if rows is not None and rows.origin is not None:
+        score = rows.every_score[index]
+        band = confidence_band(rows.origin.outcome, score, "smooth", confidence_level=level, n_resamples=1000)
+        x, y, limits = band.thresholds, band.estimate, np.concatenate([band.low, band.high])
+        return {"x": encoded(x, "f4"), "y": encoded(y, "f4"), "limits": encoded(limits, "f4")}
     curve = curve_over_log_odds(table)
     found: Json = {"x": encoded(curve.knots, "f4"), "y": encoded(curve.at(curve.knots), "f4"), "limits": None}
     if not no_plain_bands(evaluation):
-        found["limits"] = encoded(np.concatenate(curve.band(evaluation.confidence_level)), "f4")
+        found["limits"] = encoded(np.concatenate(curve.band(level)), "f4")
     return found
 
 

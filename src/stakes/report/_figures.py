@@ -13,7 +13,7 @@ import numpy as np
 from stakes.curves import net_benefit_curve_of, regret_curve_of
 from stakes.inference import named
 from stakes.outputs.text import number, odds, percent, visible
-from stakes.report._any_range import encoded, no_bands, no_plain_bands, own_weighting, passing, second_shape
+from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, second_shape
 from stakes.report._page import (
     REFERENCE_DASHES,
     counted_per,
@@ -48,7 +48,7 @@ _FEW = 3
 _BUTTONS = {"near": "Plausible range", "whole": "Whole range"}
 _SHAPES = {
     "isotonic": ("Isotonic", "steps that never fall, without bins"),
-    "smooth": ("Smooth", "local lines over the log-odds of the score, which may fall"),
+    "smooth": ("Smooth", "local fits over the log-odds of the score, which may fall"),
     "binned": ("Binned", "ten groups of cases with neighbouring scores and equal weight"),
 }
 
@@ -190,7 +190,7 @@ def _weightings(evaluation: Evaluation) -> str:
 def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     """Reliability, decomposition and ROC."""
     level = f"{evaluation.confidence_level * 100:g}%"
-    why = no_plain_bands(evaluation)
+    why = no_smooth_band(evaluation)
     alone = "" if why else f"{level} interval at each score, of the smooth curve"
     band = f"No band is drawn, for {why}." if why else f"The light band is its {level} interval at each score alone."
     shapes = ("isotonic", second_shape(evaluation))
