@@ -53,6 +53,9 @@ class Formula(ABC):
     def __add__(self, other: Any) -> Self:
         return self.joined("+", other)
 
+    def __radd__(self, other: Any) -> Self:
+        return self.joined("+", other, swapped=True)
+
     def __sub__(self, other: Any) -> Self:
         return self.joined("-", other)
 
@@ -67,6 +70,9 @@ class Formula(ABC):
 
     def __truediv__(self, other: Any) -> Self:
         return self.joined("/", other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self.joined("/", other, swapped=True)
 
     def __ge__(self, other: Any) -> Self:
         return self.joined(">=", other)
@@ -83,6 +89,10 @@ class Formula(ABC):
     @abstractmethod
     def choosing(self, yes: Any, no: Any) -> Self:
         """Return ``yes`` where this condition holds, else ``no``; None stands for a missing decision."""
+
+    @abstractmethod
+    def applied(self, function: str) -> Self:
+        """Apply the natural logarithm, "ln", or the exponential function, "exp"."""
 
     @abstractmethod
     def missing(self) -> Self:
@@ -145,6 +155,10 @@ class Sql(Formula):
         """Return ``yes`` where this condition holds, else ``no``; None becomes NULL, a missing decision."""
         other = "" if no is None else f" ELSE {self._literal(no)}"
         return Sql(f"CASE WHEN {self} THEN {self._literal(yes)}{other} END", self.dialect)
+
+    def applied(self, function: str) -> Sql:
+        """Apply the natural logarithm, "ln", or the exponential function, "exp"."""
+        return Sql(f"{function.upper()}({self})", self.dialect)
 
     def missing(self) -> Sql:
         """Whether the value is missing: NULL or NaN."""
@@ -285,6 +299,37 @@ def at_most(value: Any, bound: Any) -> Any:
     return value.joined("<=", bound) if isinstance(value, Formula) else value <= bound
 
 
+def ln(value: Any) -> Any:
+    """Natural logarithm of an expression or an array; engines differ in its last bits.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import ln
+    >>> from stakes.tables import sql_column
+    >>> print(ln(sql_column("a")))
+    LN("a")
+    """
+    return value.applied("ln") if isinstance(value, Formula) else _function(value, "log")
+
+
+def exp(value: Any) -> Any:
+    """Exponential function of an expression or an array; engines differ in its last bits.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import exp
+    >>> from stakes.tables import sql_column
+    >>> print(exp(sql_column("a")))
+    EXP("a")
+    """
+    return value.applied("exp") if isinstance(value, Formula) else _function(value, "exp")
+
+
+def _function(value: Any, name: str) -> Any:
+    with np.errstate(divide="ignore", over="ignore"):  # as engines do: infinite
+        return getattr(np, name)(value) if isinstance(value, np.ndarray) else getattr(value, name)()
+
+
 def reaching(value: Any, threshold: float, yes: Any, no: Any) -> Any:
     """Return ``yes`` where a finite value is at least the threshold, else ``no``; the threshold may be infinite."""
     if math.isinf(threshold):
@@ -370,9 +415,12 @@ _OPERATORS = {
     "OR": "Or",
     "is nan": "IsNaN",
     "if": "Where",
+    "ln": "Log",
+    "exp": "Exp",
 }
 _COMPARISONS = (">=", "<=")
 _CONDITIONS = (*_COMPARISONS, "AND", "OR", "is nan")
+_FUNCTIONS = ("ln", "exp")
 # the oldest versions of the format and the operators that support doubles
 _OPSET, _FORMAT = 16, 8
 
@@ -413,6 +461,10 @@ class Onnx(Formula):
         nothing = -1 if whole else math.nan
         values = [nothing if value is None else value for value in (yes, no)]
         return Onnx("if", (self, *(value if whole or isinstance(value, Onnx) else float(value) for value in values)))
+
+    def applied(self, function: str) -> Onnx:
+        """Apply the natural logarithm, "ln", or the exponential function, "exp"."""
+        return Onnx(function, (self,))
 
     def missing(self) -> Onnx:
         """Test whether the value is NaN (ONNX has no NULL)."""
@@ -466,6 +518,8 @@ class Onnx(Formula):
     def __str__(self) -> str:
         if self.sign == "if":
             return "({1} if {0} else {2})".format(*self.parts)
+        if self.sign in _FUNCTIONS and self.parts:
+            return f"{self.sign}({self.parts[0]})"
         if len(self.parts) == 1:
             return f"({self.parts[0]} {self.sign})"
         return f"({self.parts[0]} {self.sign} {self.parts[1]})" if self.parts else self.sign

@@ -1,4 +1,4 @@
-"""Corrections of scores for class weights, sampling, cost matrices and prior shift in training, and tests of them.
+"""Corrections of scores for class weights, sampling, cost matrices and prior shift, tests of them, and updates.
 
 Mathematics: Caplin, Martin and Marx, "Calibrating for Class Weights by Modeling Machine Learning" (2022), with its
 misprints corrected where they are met, and Saerens, Latinne and Decaestecker (2002).
@@ -18,6 +18,8 @@ from stakes.correction._loss_calibration import (
     loss_calibration_test,
 )
 from stakes.correction._prior import PriorEstimate, estimate_prior
+from stakes.correction._update import METHODS as METHODS
+from stakes.correction._update import ModelUpdate, UpdateTest, update
 from stakes.correction._weights import (
     apply_class_weight,
     apply_loss_matrix,
@@ -38,9 +40,11 @@ __all__ = [
     "LossCalibrationCurve",
     "LossCalibrationTest",
     "LossCorrectedClassifier",
+    "ModelUpdate",
     "MulticlassLossCalibrationTest",
     "PriorEstimate",
     "Remainder",
+    "UpdateTest",
     "apply_class_weight",
     "apply_loss_matrix",
     "apply_sampling",
@@ -53,6 +57,7 @@ __all__ = [
     "undo_class_weight",
     "undo_loss_matrix",
     "undo_sampling",
+    "update",
 ]
 
 

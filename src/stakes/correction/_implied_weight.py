@@ -93,13 +93,19 @@ def is_weighted(table: ScoreTable) -> bool:
 
 def sandwich(table: ScoreTable, fit: LogisticFit) -> Floats:
     """Covariance of the recalibration: the inverse information, or with weights the robust one."""
-    if not is_weighted(table) or fit.status:
+    if fit.status:
         return fit.covariance
     x = np.log(table.scores) - np.log1p(-table.scores)
     design = np.column_stack([np.ones_like(x), x])[:, : len(fit.covariance)]
-    p = sigmoid(fit.intercept + fit.slope * x)
+    return robust_covariance(table, design, sigmoid(fit.intercept + fit.slope * x), fit.covariance)
+
+
+def robust_covariance(table: ScoreTable, design: Floats, p: Floats, inverse: Floats) -> Floats:
+    """Covariance of logistic coefficients: the inverse information, or with weights the sandwich around it."""
+    if not is_weighted(table):
+        return inverse
     meat = table.positives_squared * (1.0 - p) ** 2 + table.negatives_squared * p**2
-    return np.asarray(fit.covariance @ (design.T @ (design * meat[:, None])) @ fit.covariance)
+    return np.asarray(inverse @ (design.T @ (design * meat[:, None])) @ inverse)
 
 
 def design_effect(table: ScoreTable, fit: LogisticFit) -> float:

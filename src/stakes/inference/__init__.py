@@ -16,6 +16,7 @@ from stakes.inference._comparison import comparison_from_moments as comparison_f
 from stakes.inference._comparison import paired_rows as paired_rows
 from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
+from stakes.inference._cross_fitting import expanded_rows as expanded_rows
 from stakes.inference._metric_interval import Pooled, integrated_metric, metric_difference, metric_interval, pool
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import MONEY_PER as MONEY_PER

@@ -183,7 +183,7 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, ran
     """Recalibrate the rows, or the expanded rows of an unweighted table; raise if there are too few."""
     if not (is_whole(cv) and LEAST_FOLDS <= cv <= ROWS_NEEDED):
         raise ValueError(f"cv must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {cv!r}.")
-    sample = _expanded(data) if data.sample is None else data.sample
+    sample = expanded_rows(data) if data.sample is None else data.sample
     sample = replace(sample, score=sample.score + 0.0)
     for name, mine in (("positives", sample.y), ("negatives", ~sample.y)):
         rows = int(np.count_nonzero(mine))
@@ -194,7 +194,8 @@ def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, ran
     return CrossFitRows(sample, cross_fit(sample, int(cv), generator(random_state)), fixed)
 
 
-def _expanded(data: EvaluationData) -> BinarySample:
+def expanded_rows(data: EvaluationData) -> BinarySample:
+    """Return the rows that an unweighted table counts, or one whose classes weigh the same each."""
     refuse_weighing(data.table, "an interval from a table")
     counts, units = row_counts(data.table)
     both = np.concatenate(counts)
