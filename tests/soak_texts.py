@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stakes import ScoreTable, boundary, costs
+from stakes import ScoreTable, boundary, correction, costs
 from stakes.cli import main
 from tests.soak_calls import PACKAGE
 
@@ -56,6 +56,7 @@ COMMANDS = {
     "check": ["d.csv", "--label", "y", "--models", "m", "--costs", "0.1:0.3"],
     "decide": ["d.csv", "--models", "m", "--measure", "f1"],
     "correct": ["d.csv", "--models", "m", "--scale-pos-weight", "3"],
+    "update": ["d.csv", "--label", "y", "--models", "m"],
     "plan": ["--for", "auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "0.1"],
     "advise": ["--decisions", "independent", "--knowledge", "range"],
     "boundary fit": ["d.csv", "--score", "m", "--uncertainty", "n", "--label", "y", "--min-precision", "0.5"],
@@ -72,6 +73,10 @@ def kept_texts():
     mixed = 2 * costs.Uniform(0.1, 0.2) + costs.Empirical([0.1, 0.4]) + costs.Triangular(0.1, 0.2, 0.3)
     return [
         (fitted.to_json(), boundary.Boundary.from_json),
+        (
+            correction.update(np.tile(y, 4), np.tile(p, 4), method="isotonic").to_json(),
+            correction.ModelUpdate.from_json,
+        ),
         (ScoreTable.from_predictions(y, p).to_json(), ScoreTable.from_json),
         (json.dumps(watch.to_dict()), lambda text: boundary.PrecisionMonitor.from_dict(json.loads(text))),
         (json.dumps(mixed.to_dict()), lambda text: costs.CostDistribution.from_dict(json.loads(text))),

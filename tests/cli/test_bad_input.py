@@ -186,7 +186,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "check", "decide", "correct"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "check", "decide", "correct", "update"])
 def test_folder_is_met_with_the_way_to_name_its_files(command, cli, folder, tmp_path):
     asked = {"decide": ["--models", "a", "--measure", "f1"], "correct": ["--models", "a", "--positive-share", "0.5"]}
     asked["correct"] += ["--label", "y"]

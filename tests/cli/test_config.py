@@ -34,7 +34,7 @@ def settings_of(outcome):
 def test_every_command_that_reads_data_takes_a_file():
     boundary = {f"boundary.{command}" for command in ("fit", "certify", "apply", "monitor")}
     watch = {f"watch.{command}" for command in ("start", "add", "show", "plan")}
-    alone = {"evaluate", "decide", "compare", "check", "advise", "correct", "plan"}
+    alone = {"evaluate", "decide", "compare", "check", "advise", "correct", "update", "plan"}
     assert set(COMMANDS) == {*alone, *boundary, *watch}
 
 

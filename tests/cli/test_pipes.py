@@ -22,6 +22,7 @@ COMMANDS = {
     "check": [*JUDGED, "--json"],
     "decide": ["--models", "sharp", "--measure", "f1", "--json"],
     "correct": ["--models", "sharp", "--scale-pos-weight", "3", "--label", "cancer", "--json"],
+    "update": ["--label", "cancer", "--models", "sharp", "--json"],
 }
 
 

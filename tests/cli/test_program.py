@@ -20,7 +20,7 @@ evaluate = pytest.importorskip("stakes.cli.evaluate")
 plan = pytest.importorskip("stakes.cli.advise")
 
 BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary monitor"]
-COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "plan", "demo", *BOUNDARY]
+COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "update", "plan", "demo", *BOUNDARY]
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
 
@@ -255,6 +255,8 @@ PIPED = {
     "plan": ["plan", "auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "0.1"],
     "correct": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "--label", "outcome"],
     "corrected rows": ["correct", "scores.csv", "--models", "risk", "--scale-pos-weight", "3", "-o", "-"],
+    "update": ["update", "scores.csv", "--label", "outcome", "--method", "isotonic"],
+    "updated rows": ["update", "scores.csv", "--label", "outcome", "--method", "isotonic", "-o", "-"],
     "decide": ["decide", "scores.csv", "--models", "risk", "--measure", "f1"],
     "decided rows": ["decide", "scores.csv", "--models", "risk", "--measure", "f1", "-o", "-"],
     "boundary": ["boundary", "fit", "scored.csv", *ROLES, "--min-precision", "0.6"],

@@ -23,7 +23,7 @@ def load():
 
 make = load()
 BLOCKS = [block for page in make.PAGES for block in make.blocks(page.read_text(encoding="utf-8"))]
-COMMANDS = ["demo", "evaluate", "compare", "check", "advise", "correct", "decide", "plan"]
+COMMANDS = ["demo", "evaluate", "compare", "check", "advise", "correct", "update", "decide", "plan"]
 COMMANDS += [f"boundary {command}" for command in ("fit", "certify", "apply", "monitor")]
 
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "compare": ["--label", "LABEL", "--models", "NAME,other", "--costs", "0.05:0.3", "--clusters", "GROUP"],
     "decide": ["--models", "NAME", "--measure", "f1", "--groups", "GROUP", "--sensitivity", "-o", "out.jsonl"],
     "correct": ["--models", "NAME", "--label", "LABEL", "--scale-pos-weight", "3", "-o", "out.jsonl"],
+    "update": ["--models", "NAME", "--label", "LABEL", "--method", "isotonic", "-o", "out.jsonl"],
     "boundary fit": [*ROLES, "--label", "LABEL", "--min-precision", "0.3", "-o", "b.json"],
     "boundary certify": [*ROLES, "--label", "LABEL", "--min-precision", "0.05", "-o", "b.json"],
     "boundary apply": [*ROLES, "--column", "GROUP new", "-o", "out.jsonl"],

@@ -206,7 +206,8 @@ def _check_sampling(option: str, numbers: dict[str, float]) -> None:
 
 def run(request: CorrectJob, where: RowsOut) -> None:
     """Test, copy, and say what was done."""
-    found, copied = _tests(request), []
+    found = _tests(request)
+    copied: list[Copied] = []
 
     def write(path: Path | None) -> None:
         if path is not None:
@@ -218,12 +219,17 @@ def run(request: CorrectJob, where: RowsOut) -> None:
         partial(_show, request=request, found=found),
         lambda: json.dumps(_record(request, copied, found, where.target), indent=2),
     )
+    note_copied(copied, where, list(request.columns.values()))
+
+
+def note_copied(copied: "list[Copied]", where: RowsOut, columns: list[str]) -> None:
+    """Say how many rows were written where, with which new columns."""
     for done in copied:
         kept = done.n_rows - done.n_incomplete
         if done.n_incomplete:
             note(f"{done.n_incomplete:,} of {done.n_rows:,} rows dropped, for a score is missing")
         file = "standard output" if where.piped else where.target
-        note(f"{kept:,} rows written to {file}, with {', '.join(map(name, request.columns.values()))}")
+        note(f"{kept:,} rows written to {file}, with {', '.join(map(name, columns))}")
 
 
 def _copy(request: CorrectJob, path: Path) -> "Copied":

@@ -63,7 +63,7 @@ PROJECT = "pyproject.toml"
 # Which file, how the command line itself is treated, and what may take all memory, is said on the command line.
 NOT_IN_FILES = {"any-size", "config", "debug", "help"}
 # What is written is named by whoever types the command: a file of options may come from elsewhere.
-WRITTEN = {"output", "plot", "report", "state"}
+WRITTEN = {"output", "plot", "report", "save", "state"}
 _LARGEST, _MOST_POINTS = 1 << 16, 2000
 # What an option takes is told by its metavar, so that a new one needs no line here.
 NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
@@ -379,6 +379,10 @@ class _Program(Group):
         "correct": (
             "correct",
             "Undo class weights or sampling in a file of scores, and test with --label what that leaves.",
+        ),
+        "update": (
+            "update",
+            "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
