@@ -38,6 +38,7 @@ NAMES = {
     "refitting": "bias and coverage of cross-validation, Harrell and .632+, and of claims about the best estimator",
     "selection": "what picking the best of many models does to its numbers, and whether select_best repairs it",
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
+    "update_gain": "coverage of the intervals of what an update of a model saves, and what the closed test chooses",
     "watch": "false alarms and delays of the cost monitor beside daily tests, three sigma and river's detectors",
     "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }

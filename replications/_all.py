@@ -27,6 +27,7 @@ QUICK = {
     "outcome_findings": "--samples 4",
     "false_alarms": "--runs 2",
     "action_claims": "--runs 2",
+    "update_gain": "--runs 4 --sizes 200",
     "watch": "--streams 4 --looks 100 --reach 50",
     "ledger": "--samples 2 --only bcsc",
 }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from replications import calibration_tests, correction_models, loss_calibration
+from replications import calibration_tests, correction_models, loss_calibration, update_gain
 
 
 def test_rates_of_rejection(capsys):
@@ -14,6 +14,23 @@ def test_rates_of_rejection(capsys):
     assert np.all(size <= 0.2)
     assert wrong[0] > 0.8
     assert steep[0] > 0.8
+
+
+def test_gains_of_updates(capsys):
+    update_gain.main(["--runs", "4", "--sizes", "200"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| 200")]
+    assert len(lines) == len(update_gain.CASES) * len(update_gain.METHODS)
+    found = update_gain.fitted("0.8 + x", "intercept", 4000, 0)
+    rng, total = np.random.default_rng(1), 0.0
+    x = rng.normal(update_gain.CENTRE, update_gain.SPREAD, 400_000)
+    risk = 1.0 / (1.0 + np.exp(-0.8 - x))
+    for event, share in ((True, risk), (False, 1.0 - risk)):
+        old, new = (
+            score if event else 1.0 - score
+            for score in (1.0 / (1.0 + np.exp(-x)), found.predict(1.0 / (1.0 + np.exp(-x))))
+        )
+        total += np.mean(share * (np.log(new) - np.log(old)))
+    assert update_gain.true_gains(found, update_gain.CASES["0.8 + x"])[0] == pytest.approx(total, abs=5e-4)
 
 
 @pytest.mark.thorough

@@ -96,6 +96,11 @@ def test_a_score_between_two_steps_takes_the_nearer_one():
     found = update([0] * 20 + [1, 0] * 20 + [1] * 20, [0.2] * 20 + [0.4] * 40 + [0.8] * 20, method="isotonic")
     assert found.cuts.tolist() == pytest.approx([0.3, 0.6])
     assert found.predict([0.0, 0.29, 0.31, 0.59, 0.61, 1.0]).tolist() == [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]
+    # a score at a cut takes the lower step, in every engine
+    at, above = found.cuts.tolist(), np.nextafter(found.cuts, 1.0).tolist()
+    assert found.predict(at + above).tolist() == [0.0, 0.5, 0.5, 1.0]
+    for engine in ENGINES[2:4]:
+        assert engine(found, at + above) == [0.0, 0.5, 0.5, 1.0]
 
 
 def beta_design():
@@ -109,6 +114,12 @@ def test_beta_calibration_maximises_the_likelihood_with_a_and_b_not_negative(wei
     found = update(Y, S, method="beta", sample_weight=weight)
     assert values(found) == pytest.approx({"c": c, "a": a, "b": b}, abs=2e-4)
     assert found.predict(S) == pytest.approx(inverse(beta_design() @ [c, a, b]), abs=1e-4)
+    w, p, design = np.ones(len(Y)) if weight is None else weight, found.predict(S), beta_design()
+    covariance = bread = np.linalg.inv(design.T @ (design * (w * p * (1 - p))[:, None]))
+    if weight is not None:
+        covariance = bread @ (design.T @ (design * ((w * (Y - p)) ** 2)[:, None])) @ bread
+    errors = [each.standard_error for each in found.coefficients]
+    assert errors == pytest.approx(np.sqrt(np.diag(covariance)), rel=1e-6)
 
 
 @pytest.mark.parametrize(("power", "bound"), [(1, "a"), (2, "b")])
@@ -206,16 +217,29 @@ def test_the_gain_is_the_fall_of_each_loss_on_rows_that_were_left_out():
     assert {gain.metric: gain.value for gain in found.gains} == pytest.approx(known, abs=1e-9)
 
 
-def test_a_gain_has_the_error_of_its_rows_and_the_optimism():
-    found = update(Y, S, method="logistic", random_state=0)
-    order = np.lexsort([Y, S])
-    y, s = Y[order], S[order]
+@pytest.mark.parametrize("kind", ["alone", "weighted", "prevalence"])
+def test_a_gain_has_the_error_of_its_rows_and_the_optimism(kind):
+    w = {"alone": np.ones(len(Y)), "weighted": W, "prevalence": np.where(Y == 1, 0.1 / Y.mean(), 0.9 / (1 - Y.mean()))}[
+        kind
+    ]
+    stated = {"alone": {}, "weighted": {"sample_weight": W}, "prevalence": {"prevalence": 0.1}}[kind]
+    found = update(Y, S, method="intercept", random_state=0, **stated)
+    order = np.lexsort([w, Y, S])
+    y, s, w = Y[order], S[order], w[order]
     fold = np.random.default_rng(0).permutation(len(y)) % 10
     others = np.empty(len(y))
     for k in range(10):
-        others[fold == k] = update(y[fold != k], s[fold != k], method="logistic").predict(s[fold == k])
+        rest = update(y[fold != k], s[fold != k], method="intercept", sample_weight=w[fold != k])
+        others[fold == k] = rest.predict(s[fold == k])
     before, after, own = ((y - p) ** 2 for p in (s, others, found.predict(s)))
-    error = math.sqrt(np.var(before - after, ddof=1) / len(y) + np.mean(after - own) ** 2)
+    saved, share = before - after, w / w.sum()
+    assert found.gains[1].value == pytest.approx(share @ saved, rel=1e-9)
+    centre = np.full(len(y), share @ saved)
+    if kind == "prevalence":  # the class totals are known
+        for event in (0, 1):
+            centre[y == event] = np.mean(saved[y == event])
+    spread = len(y) / (len(y) - 1) * np.sum((share * (saved - centre)) ** 2)
+    error = math.sqrt(spread + (share @ (after - own)) ** 2)
     assert found.gains[1].standard_error == pytest.approx(error, rel=1e-9)
 
 
@@ -427,6 +451,14 @@ def test_a_negative_slope_and_few_events_are_remarked():
     few = update(Y[:100], S[:100], method="intercept")
     assert "fewer than the 100" in few.note
     assert few.note in few.describe()
+
+
+def test_a_narrow_rejection_is_remarked():
+    y, s, _ = draw(400, 0.25, 1.0, seed=13)
+    found = update(y, s)
+    assert 0.005 < found.tests[0].p_value < 0.05
+    assert "rejected narrowly" in found.note
+    assert "narrowly" not in update(y, s, method="intercept").note + update(Y, S).note
 
 
 def test_an_isotonic_update_may_have_no_finite_log_loss_and_says_so():
