@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from stakes import costs, expected_regret
 
@@ -19,20 +19,18 @@ def test_churn_and_credit_have_the_values_of_empulse():
     assert maximum_profit(costs.credit_profit()) == pytest.approx(0.09747017050000001, rel=1e-9)
 
 
-def test_churn_is_the_mean_of_the_best_threshold_over_the_acceptance():
+@pytest.mark.parametrize(
+    ("a", "b", "clv", "incentive", "contact"), [(3, 5, 100, 8, 2), (0.5, 0.8, 0.5, 0.0, 0.1), (0.5, 0.8, 0.5, 0.1, 0.0)]
+)
+def test_churn_is_the_mean_of_the_best_threshold_over_the_acceptance(a, b, clv, incentive, contact):
     rng = np.random.default_rng(4)
     y, s = rng.integers(0, 2, 30), rng.random(30)
     cuts = [*np.unique(s), 2.0]
     tps, fps = (np.array([((s >= t) & (y == k)).mean() for t in cuts]) for k in (1, 0))
-    d, f = 0.08, 0.02
-    accepted = stats.beta(3, 5)
-
-    def best(share):
-        return 100.0 * np.max((share * (1 - d) - f) * tps - (d + f) * fps) * accepted.pdf(share)
-
-    expected = sum(integrate.quad(best, a, a + 0.01, epsabs=1e-12)[0] for a in np.arange(0, 1, 0.01))
-    profit = costs.churn_profit(a=3, b=5, clv=100, incentive=8, contact=2)
-    assert maximum_profit(profit, y, s) == pytest.approx(expected, rel=1e-5)
+    accepted = stats.beta(a, b).ppf((np.arange(20000) + 0.5) / 20000)[:, None]
+    gains = (accepted * (clv - incentive) - contact) * tps - (incentive + contact) * fps
+    profit = costs.churn_profit(a=a, b=b, clv=clv, incentive=incentive, contact=contact)
+    assert maximum_profit(profit, y, s) == pytest.approx(gains.max(axis=1).mean(), rel=1e-5)
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.0)])
@@ -61,5 +59,8 @@ def test_bad_values_are_refused():
     for name in ("a", "b", "clv"):
         with pytest.raises(ValueError, match="must be > 0"):
             costs.churn_profit(**{name: 0})
+    for incentive, contact in ((0, 0), (-1, 5), (5, -1)):
+        with pytest.raises(ValueError, match="must be > 0"):
+            costs.churn_profit(incentive=incentive, contact=contact)
     with pytest.raises(ValueError, match="must be shares"):
         costs.credit_profit(p_no_loss=0.9, p_full_loss=0.2)
