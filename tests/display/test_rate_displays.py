@@ -131,6 +131,13 @@ def test_cost_curve_lies_at_the_best_threshold_of_each_cost(rows):
     assert height == pytest.approx(every.min(axis=0), abs=1e-12)
 
 
+@pytest.mark.parametrize("axis", [None, "linear", "quadratic"])
+def test_cost_curves_reach_from_one_side_to_the_other(axis):
+    y, p = np.repeat([0, 1], [90, 10]), np.linspace(0.0, 0.9, 100)
+    curve = curves.cost_curve(y, p) if axis is None else curves.brier_curve(y, p, axis=axis)
+    assert CostCurveDisplay(curve).plot().ax_.get_xlim() == (0.0, 1.0)
+
+
 def test_bounds_of_a_cost_curve_are_shaded_where_they_lie_as_probability_costs(rows):
     y, models = rows
     shown = CostCurveDisplay.from_predictions(y, models, bounds=(0.1, 0.3))
