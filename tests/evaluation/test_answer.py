@@ -173,6 +173,14 @@ def test_a_name_that_is_no_word_is_refused(name, word):
         evaluate(y, models, costs=0.2, **{name: word})
 
 
+def test_the_longest_name_stands_in_the_answer():
+    y, models = sample(n=200)
+    longest = "x" * 40
+    answer = evaluate(y, models, costs=0.2, action=longest, event=longest[::-1].upper()).answer
+    assert [row["label"] for row in answer.table.rows[-2:]] == [f"{longest} everyone", f"{longest} no one"]
+    assert longest.upper() in answer.meaning
+
+
 def test_costs_too_small_for_the_decimals_are_below_the_least():
     unit = Unit(1000.0, "per 1,000 decisions", 2)
     assert unit.told(2.94e-68) == "below 0.01"
