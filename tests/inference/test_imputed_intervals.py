@@ -129,6 +129,25 @@ def test_delong_has_the_degrees_of_freedom_of_rubins_rules():
     assert gap.p_value == pytest.approx(p_value, rel=1e-9)
 
 
+def test_differences_that_few_rows_make_join_the_intervals_of_both_areas():
+    """MOVER (Zou 2007), with the correlation that the three standard errors leave."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [40, 20])
+    p = 0.7 * rng.random(60) + 0.3 * y
+    columns = [np.where(np.arange(60) == 41, place, p) for place in (0.2, 0.5, 0.6)]  # one row tells the two apart
+    gap = metric_difference(y, Imputed(columns), p, "roc_auc_score")
+    first, second = (metric_interval(y, scores, "roc_auc_score") for scores in (Imputed(columns), p))
+    errors = [each.standard_error for each in (first, second, gap)]
+    r = (errors[0] ** 2 + errors[1] ** 2 - errors[2] ** 2) / (2 * errors[0] * errors[1])
+    below, above = ([abs(each.value - each.interval[k]) for each in (first, second)] for k in (0, 1))
+    ends = [
+        gap.difference + sign * math.sqrt(x**2 + z**2 - 2 * r * x * z)
+        for sign, x, z in ((-1, below[0], above[1]), (1, above[0], below[1]))
+    ]
+    # one area pools its data sets by their log-odds, a difference by the areas themselves
+    assert gap.interval == pytest.approx(ends, rel=0.01)
+
+
 SMOOTH = ["bounded_brier_loss", "bounded_log_skill_score", "regret_skill_score", "h_measure_score", "auc_regret"]
 
 
