@@ -249,6 +249,12 @@ def test_cost_matrix_loss_is_proper_and_binary_regret():
     assert cost_matrix_loss(y, p, matrices=at) == pytest.approx(expected_regret(y, p, costs=costs.Fixed(0.2)))
 
 
+def test_the_example_of_a_cost_matrix_in_the_catalogue_asks_nothing_of_the_right_action():
+    matrix = np.array(METRICS["cost_matrix_loss"].parameters["matrices"])
+    assert np.array_equal(matrix == 0.0, np.eye(3, dtype=bool))
+    assert matrix.min() == 0.0
+
+
 MULTI = {name: entry for name, entry in METRICS.items() if entry.task == "multiclass"}
 RNG = np.random.default_rng(30)
 PROB, LABEL, W = RNG.dirichlet(np.ones(3), 40), RNG.integers(0, 3, 40), RNG.integers(0, 3, 40)
