@@ -98,6 +98,16 @@ def test_one_that_may_be_a_row_or_all_rows_is_refused(k):
     assert top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=1).capacity.tolist() == [1]
 
 
+def test_one_is_all_rows_where_their_weights_sum_to_one():
+    y, s = [0, 1, 1, 0], [0.9, 0.8, 0.3, 0.2]
+    found = top_k_scores(y, s, capacity=[0.5, 1.0], sample_weight=[0.25, 0.25, 0.375, 0.125])
+    assert found.capacity.tolist() == [0.5, 1.0]
+    assert found.true_positives.tolist() == [0.25, 0.625]
+    for factor in (1.5, 2.0):
+        with pytest.raises(ValueError, match=f"for all rows pass capacity={factor:g}"):
+            top_k_scores(y, s, capacity=1.0, sample_weight=factor * np.array([0.25, 0.25, 0.375, 0.125]))
+
+
 def test_a_share_of_less_than_one_row_is_refused():
     with pytest.raises(
         ValueError, match=r"^capacity=0\.1 is a share, here of less than one of 5 rows: pass a larger share"
