@@ -52,6 +52,16 @@ def test_pairs_leave_out_only_the_neighbours_of_the_test_block(sizes, n_blocks, 
         assert train.tolist() == [row for row in others if apart[row] > gap]
 
 
+@pytest.mark.parametrize("sizes", [(12, 3), (3, 12)])
+@pytest.mark.parametrize("gap", [1, 2, 3])
+def test_groups_are_no_neighbours_however_small_they_are(sizes, gap):
+    group = np.repeat([0, 1], sizes)
+    for train, test in HBlockSplit(3, gap=gap).split(group, groups=group):
+        others = sorted(set(range(len(group))) - set(test))
+        apart = distances(others, test, group)
+        assert train.tolist() == [row for row in others if apart[row] > gap]
+
+
 def test_last_fold_validates_on_the_first_block_and_time_does_not_wrap():
     folds = list(HBlockSplit(4, gap=2).split_with_validation(range(16)))
     train, validation, test = folds[-1]

@@ -187,7 +187,7 @@ class HBlockSplit:
         place = place_in_group(code)
         # block k holds the places from ceil(k * size / h) on: sizes differ by one at most
         block = place * self.n_blocks // size[code]
-        return block, place + code * (n_rows + self.gap + 1)
+        return block, place + code * (n_rows + self.gap)
 
     def _near(self, rows: Bools, place: Rows) -> Bools:
         """Whether a row lies within the gap of one of these rows."""
