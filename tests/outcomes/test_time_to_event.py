@@ -371,6 +371,15 @@ def test_times_in_the_place_of_events_are_asked_about():
         TimeToEvent(event=days, time=days % 2, horizon=1)
 
 
+@pytest.mark.parametrize(
+    ("count", "message"), [(20, "no code 0 among"), (21, "got 21 different ones .*wrong way round")]
+)
+def test_twenty_codes_may_be_causes_and_more_are_times(count, message):
+    codes = np.arange(1, count + 1)
+    with pytest.raises(ValueError, match=message):
+        TimeToEvent(event=codes, time=codes, horizon=1)
+
+
 def test_codes_of_r_with_their_censored_one_are_those_of_zero_and_one():
     event, time = np.array([1, 0, 0, 1, 1, 0]), [1, 2, 3, 5, 6, 7]
     wanted = TimeToEvent(event=event, time=time, horizon=4)
