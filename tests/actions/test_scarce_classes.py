@@ -110,6 +110,21 @@ def test_each_class_as_dear_as_no_other_has_its_rule_of_three(seed, weighted):
     assert found.compare("m0", "m1").interval == pytest.approx((mean - half, mean + half), abs=1e-10)
 
 
+@pytest.mark.parametrize("seen", [4, 5, 6])
+def test_five_rows_of_a_class_that_all_err_alike_leave_room_for_a_dearer_error(seen):
+    rng = np.random.default_rng(seen)
+    y = np.r_[np.arange(60) % 2, np.full(seen, 2)]
+    probs = np.where(y[:, None] == 2, [0.9, 0.1, 0.0], rng.dirichlet(np.ones(3), len(y)))
+    matrix = np.array([[0.0, 1.0, 1.0], [4.0, 1.0, 3.0], [4.0, 24.0, 2.0]])  # the third class errs by 2, and may by 22
+    best, worst = matrix.min(axis=1), matrix.max(axis=1)
+    regret = (matrix - best[:, None])[y, (probs @ matrix).argmin(axis=1)]
+    assert np.all(regret[-seen:] == 2.0)
+    rare, beyond = above_fifth(regret, y, worst - best)
+    half = half_width(regret, (regret, rare), np.ones(len(y)), y, (worst - best, beyond))
+    found = evaluate_actions(y, {"m": probs}, matrices=matrix)["m"].regret
+    assert found.interval == pytest.approx((max(regret.mean() - half, 0.0), regret.mean() + half), abs=1e-10)
+
+
 def test_classes_whose_errors_cost_about_as_much_are_one_kind():
     rng = np.random.default_rng(3)
     y, probs = sample(rng, n=400, models=1)
