@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from stakes import costs
 from stakes.boundary import Boundary, fit_boundary, precision_recall_frontier
@@ -229,6 +230,18 @@ def replicate(seed, bound, levels, **options):
     boundary = fit_boundary(y, score, uncertainty, min_precision=bound, levels=levels, **options)
     inside = boundary.predict(score, uncertainty) == 1
     return boundary, float(score[inside].mean()) if inside.any() else np.nan
+
+
+@pytest.mark.parametrize(("bound", "levels"), [(0.8, 4), (0.8, 8), (0.7, 4)])
+def test_optimism_of_known_rates_is_the_cube_root_law(bound, levels):
+    """The rate is the score, a uniform number squared; of the rows above t, those selected, the mean is the bound."""
+    t = optimize.brentq(lambda t: (1 - t**1.5) / (3 * (1 - t**0.5)) - bound, 0.01, 0.99)
+    slope = 2 * t**0.5  # of the rate over the share of rows above
+    each = 1.328 * ((t * (1 - t)) ** 2 * (6000 / levels) / slope) ** (1 / 3)
+    boundary, _ = replicate(0, bound, levels)
+    found = boundary.optimism()
+    assert found.captured == pytest.approx((levels - 1) * each, rel=0.05)
+    assert found.expected_precision == pytest.approx(boundary.precision - found.captured / boundary.selected.sum())
 
 
 @pytest.mark.simulation
