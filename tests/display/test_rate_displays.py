@@ -107,6 +107,13 @@ def test_roc_is_square_with_equal_scales_and_a_hull_for_each_model(rows):
         assert np.all(np.interp(line.get_xdata(), x, height) >= np.asarray(line.get_ydata()) - 1e-12)
 
 
+def test_only_a_curve_of_one_point_has_a_marker():
+    y = [0, 0, 1, 1]
+    step = RocCurveDisplay.from_predictions(y, [0.1, 0.4, 0.35, 0.8])  # its line begins upright
+    point = SmoothCalibrationDisplay.from_predictions(y, np.full(4, 0.5))
+    assert [shown.lines_[0].get_marker() for shown in (step, point)] == ["None", "o"]
+
+
 def test_unnamed_model_is_called_by_its_auc():
     shown = RocCurveDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     assert shown.lines_[0].get_label() == "AUC 0.750"
