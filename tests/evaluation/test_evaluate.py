@@ -207,6 +207,12 @@ def test_bad_arguments_are_named(arguments, message):
         evaluate(Y, **arguments)
 
 
+@pytest.mark.parametrize("frame", ["risks.csv", 3, None, object(), Y, MODELS, [Y]])
+def test_what_is_no_frame_is_refused_by_its_kind(frame):
+    with pytest.raises(ValueError, match=f"frame must be a data frame, got {type(frame).__name__}"):
+        evaluate_frame(frame, label="y", costs=RANGE)
+
+
 def test_unknown_model_names_are_refused(result):
     with pytest.raises(ValueError, match="model must be one of 'honest'"):
         result.compare("honest", "dishonest")
