@@ -467,6 +467,14 @@ def test_json_lines_of_any_length_keep_their_order(tmp_path, monkeypatch):
     assert refusal("\n".join(lines), tmp_path, "risks.jsonl")[0].row == 8
 
 
+def test_whole_numbers_of_json_lines_stay_whole_unless_a_fraction_is_among_them(tmp_path):
+    numbers = [2**53 + 1, 2**53 + 2, 2**53 + 3, 2**53 + 4]  # two floats for four integers
+    lines = [json.dumps({"y": k % 2, "a": 0.5, "n": n, "x": 1 + 1.5 * (k % 2)}) for k, n in enumerate(numbers)]
+    rows = read("\n".join(lines), tmp_path, "risks.jsonl", models=["a"], groups=["n", "x"])
+    assert rows.groups["n"].tolist() == numbers
+    assert rows.groups["x"].tolist() == [1.0, 2.5, 1.0, 2.5]
+
+
 def test_digest_is_the_sha256_of_the_bytes(tmp_path):
     data = np.random.default_rng(0).bytes(300_000)
     (tmp_path / "data").write_bytes(data)
