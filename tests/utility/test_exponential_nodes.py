@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from stakes.utility._batch import Carry, accurate_cumsum, accurate_sum, log_products
-from stakes.utility._exponential import EPS, RELATIVE, difference_error, nodes
+from stakes.utility._exponential import EPS, RELATIVE, _rule, difference_error, nodes
 
 POWERS = [0.5, 1.0, 2.0]
 ROUNDING = 6e-15  # of the nodes, which are eigenvalues: it differs among versions of LAPACK
@@ -46,6 +47,18 @@ def test_differences_are_as_close_as_claimed(power):
     estimate = np.exp(-np.multiply.outer(x, rate)) @ (-weight * np.expm1(-rate))
     true = np.array([float(_power_difference(v, power)) for v in x])
     assert np.max(np.abs(estimate / true - 1.0)) <= difference_error(power) + ROUNDING
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_error_of_differences_covers_that_of_each_part_of_the_derivative(power):
+    """The derivative is the sum for the next power: aliasing and what is cut off are those of its gamma function."""
+    rule = _rule(power)
+    height = 2j * math.pi * np.arange(1, 5) / rule.step
+    aliasing = 2.0 * np.abs(np.exp(special.loggamma(power + 1.0 + height) - special.loggamma(power + 1.0))).sum()
+    cut_off = special.gammaincc(power + 1.0, rule.cut)
+    gauss = EPS * max(2 * len(rule.gauss_rate), rule.reach) / power
+    least = aliasing + cut_off + gauss
+    assert least <= difference_error(power) <= 1.02 * least
 
 
 def _power_difference(x, power):
