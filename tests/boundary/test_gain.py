@@ -5,7 +5,7 @@ import pytest
 
 from stakes import costs
 from stakes.boundary import fit_boundary
-from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _value, marginal_rate
+from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _slope, _value, marginal_rate
 from stakes.boundary._problem import check_problem, check_rows
 from stakes.boundary._solvers import rate_around
 
@@ -123,3 +123,10 @@ def test_margin_is_where_the_bound_is_met(levels):
     assert marginal_rate(prepared.options, problem.min_precision) == pytest.approx(0.6, abs=0.06)
     assert rate_around(prepared.options, 40_000) == pytest.approx(0.6, abs=0.02)
     assert rate_around(prepared.options, 100_000) == pytest.approx(0.125, abs=0.02)
+
+
+@pytest.mark.parametrize(("selected", "first", "last"), [(1, 0, 4), (6, 3, 10), (12, 6, 19), (20, 10, 19)])
+def test_slope_at_a_threshold_is_that_of_the_rows_up_to_half_of_the_selected_away(selected, first, last):
+    rates = np.sort(np.random.default_rng(selected).random(20))[::-1]
+    rows = np.arange(first, last + 1)  # two more on either side are the least
+    assert _slope(rates, selected / 20) == pytest.approx(-np.polyfit(rows / 20, rates[rows], 1)[0])
