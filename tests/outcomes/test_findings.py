@@ -1,6 +1,7 @@
 """What an evaluation says of an outcome: its data line, findings, the page and the JSON."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -65,6 +66,17 @@ def test_other_estimate_of_dcurves_is_named_where_it_is_far_off(df_surv):
     assert "censoring-reading" not in codes(
         TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5), df_surv.cancerpredmarker
     )
+
+
+def test_decisions_without_an_error_cost_nothing_however_censoring_is_estimated():
+    rng = np.random.default_rng(0)
+    event, left = rng.exponential(2.0, 400), rng.exponential(1.0, 400)
+    left += 0.5 * (event <= 1.0)  # those at a low risk leave earlier
+    score = np.where(event <= 1.0, 0.8, 0.1) + 0.1 * rng.random(400)
+    outcome = TimeToEvent(event=event <= left, time=np.minimum(event, left), horizon=1.0)
+    found = {each.code: each.sentence for each in evaluate(outcome, score, costs=0.5).findings}
+    told = r"Its cost is 0 as it stands and 0 with .*, a difference of 0\.0 of the difference's standard errors"
+    assert re.search(told, found["censoring-follows-score"])
 
 
 def test_df_surv_raises_none_of_these(df_surv):
