@@ -160,6 +160,16 @@ def test_bias_vanishes_where_the_model_has_the_true_prior():
     np.testing.assert_allclose(found, 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1.0, 1e3, 1e6])
+def test_scores_may_be_rounded_beyond_those_of_no_and_of_all_positives(n):
+    priors = {"true_prior": (1, 3), "model_prior": (0.3, 0.9)}
+    for end, outwards in ((0.3 / (1.2 + n), -1.0), ((0.3 + n) / (1.2 + n), 1.0)):
+        exact, rounded = (estimation_bias(end + by * outwards, n, **priors)[0] for by in (-1e-12, 0.9e-9))
+        assert rounded == pytest.approx(exact, abs=1e-9)
+        with pytest.raises(ValueError, match="score must lie in"):
+            estimation_bias(end + 1.1e-9 * outwards, n, **priors)
+
+
 def test_undersampling_can_leave_a_score_too_low():
     # the paper says that it overestimates "across the entire score range"
     # no positive of 20: a model with next to no prior says nearly 0, the truth is 0.010 on average
