@@ -73,6 +73,17 @@ def test_a_table_stands_for_its_rows(name):
     assert by_table.interval == pytest.approx(by_rows.interval, rel=1e-9)
 
 
+@pytest.mark.parametrize("pair", [(1.0, 1.0), (0.5, 0.5), (0.6, 0.8)])  # sums, or sums of squares, of one
+def test_rows_of_one_score_count_as_rows_in_a_table(pair):
+    y, a, _, _ = rows()
+    y, a, weight = np.repeat(y, 2), np.repeat(a + 1e-9 * np.arange(len(a)), 2), np.tile(pair, len(y))
+    by_rows = metric_interval(y, a, "roc_auc_score", sample_weight=weight)
+    by_table = metric_interval(ScoreTable.from_predictions(y, a, sample_weight=weight), metric="roc_auc_score")
+    # of unequal weights a table knows the effective number of rows only
+    assert by_table.standard_error == pytest.approx(by_rows.standard_error, rel=1e-3)
+    assert by_table.interval == pytest.approx(by_rows.interval, rel=1e-3)
+
+
 @given(st.integers(0, 10**6))
 def test_delong_from_its_definition(seed):
     """Placement values by comparing every positive with every negative: DeLong et al. (1988), equations 4 to 7."""
