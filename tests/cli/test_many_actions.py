@@ -58,6 +58,15 @@ def test_the_numbers_are_the_librarys(file, rows, cli, folder):
     )
 
 
+@pytest.mark.parametrize(
+    ("where", "noted"), [([], False), (["--json"], True), (["--output", "o.csv"], True), (["--output", "-"], False)]
+)
+def test_models_taken_are_noted_where_no_text_names_them(file, cli, where, noted):
+    outcome = cli("evaluate", file, *ASKED, "--cost-matrix", "costs.csv", *where)
+    assert outcome.code == 0, outcome.err
+    assert ("models taken: gbm, flat" in outcome.err) is noted
+
+
 def test_a_matrix_may_have_actions_as_rows(file, cli, folder):
     actions, costs = ["refer", "send home"], np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 5.0]])
     write(folder / "by_class.csv", "class", CLASSES, actions, costs.T)
