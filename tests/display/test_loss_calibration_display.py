@@ -59,6 +59,7 @@ def test_rates_of_0_lie_hollow_on_the_edge_of_a_logarithmic_axis():
     low = shown.ax_.get_ylim()[0]
     hollow = [line for line in shown.ax_.lines if line.get_markerfacecolor() == "none"]
     assert [value for line in hollow for value in line.get_ydata()] == pytest.approx([low, low])
+    assert not any(line.get_clip_on() for line in hollow)  # all of each is seen
     linear = LossCalibrationDisplay.from_predictions(y, scores, positive_share=0.9, n_bins=4, scale="linear")
     assert not [line for line in linear.ax_.lines if line.get_markerfacecolor() == "none"]
 
