@@ -1,6 +1,7 @@
 """An evaluation with deferral and the value of more rows: the numbers of the functions that answer these alone."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -61,6 +62,37 @@ def test_models_are_judged_with_the_option_as_one_by_one(rows):
     bar_c, share = 0.2, y.mean()
     all_deferred = 0.02 + (1.0 - share) * 0.1 * bar_c + share * 0.05 * (1.0 - bar_c)
     assert found.selection.costs["deferring all"] == pytest.approx(all_deferred, rel=1e-12)
+
+
+@pytest.mark.parametrize("asked", [(0.1, 0.3), (0.2, 0.9), 0.7])
+@pytest.mark.parametrize("errors", [(0.0, 0.0), (0.1, 0.25)])
+def test_fees_reach_to_where_no_case_is_worth_deferring(rows, asked, errors):
+    y, models = rows
+    found = evaluate(y, models, costs=asked).with_deferral(costs.Deferral(0.02, *errors)).deferral
+    low, high = asked if isinstance(asked, tuple) else (asked, asked)
+    p, c = np.linspace(0.0, 1.0, 1001), np.linspace(low, high, 201)[:, None]
+    alarm, miss = c * (1.0 - p), (1.0 - c) * p
+    saved = np.minimum(alarm, miss) - errors[0] * alarm - errors[1] * miss
+    assert found.fees[-1] == pytest.approx(saved.max(), abs=2e-3)
+    assert found.fees[0] == 0.0
+
+
+def test_costs_over_the_fee_are_drawn_as_high_as_they_are(rows):
+    y, models = rows
+    result = evaluate(y, models, costs=(0.1, 0.3)).with_deferral(0.02)
+    _, _, after = render_report(result).partition("Line chart of the cost of a case")
+    picture = after[: after.index("</svg>")]
+    left, top, bottom, right = map(float, re.search(r"M(\S+) (\S+)V(\S+)H(\S+)\"", picture).groups())
+    drawn = [
+        np.array([point.split(",") for point in line.split()], dtype=float)
+        for line in re.findall(r'polyline points="([^"]+)"', picture)
+    ]
+    curves = sorted(result.deferral.over_fees.values(), key=lambda curve: curve[-1])
+    assert len(drawn) == len(curves) == len(models)
+    scale = 0.95 * (bottom - top) / max(curve.max() for curve in curves)
+    for line, curve in zip(sorted(drawn, key=lambda line: -line[-1, 1]), curves, strict=True):
+        assert line[:, 0] == pytest.approx(np.linspace(left, right, len(curve)), abs=0.1)
+        assert bottom - line[:, 1] == pytest.approx(scale * curve, abs=0.6)
 
 
 def test_report_json_and_findings_have_what_was_asked_for(rows):
