@@ -61,6 +61,11 @@ def test_error_of_differences_covers_that_of_each_part_of_the_derivative(power):
     assert least <= difference_error(power) <= 1.02 * least
 
 
+@pytest.mark.parametrize("power", POWERS)
+def test_sum_is_cut_off_where_the_gamma_function_leaves_what_is_tolerated(power):
+    assert special.gammaincc(power, _rule(power).cut) / EPS == pytest.approx(1.0)
+
+
 def _power_difference(x, power):
     """x^-a - (x + 1)^-a without cancellation."""
     if power == 0.5:
