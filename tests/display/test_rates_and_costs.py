@@ -189,6 +189,11 @@ def test_single_cost_ratios_are_stems_with_their_weights():
     ]
 
 
+def test_stems_of_a_sum_have_their_shares_of_its_mass():
+    shown = (3.0 * costs.Fixed(0.1) + costs.Fixed(0.3)).plot()
+    assert shown.lines_[0].get_xydata().ravel().tolist() == pytest.approx([0.1, 0.75, 0.3, 0.25])
+
+
 def test_densities_and_stems_share_a_picture_with_an_axis_each():
     penalized = 4.0 * costs.Uniform(0.0, 1.0) + costs.Fixed(0.5, tie=0.5)
     shown = CostDistributionDisplay({"penalized": penalized, "one": costs.Fixed(0.1)}).plot()
