@@ -119,6 +119,15 @@ def test_a_loss_may_be_strict_within_a_range_only():
     assert check_proper(clipped_log, low=0.1, high=0.9).strict
 
 
+@pytest.mark.parametrize(("options", "most"), [({}, 1e-12), ({"atol": 1e-3}, 1e-3), ({"atol": 0.0}, 0.0)])
+def test_a_report_may_gain_as_much_as_is_tolerated(options, most):
+    def loss_less(gain):
+        return lambda p, _: -gain if p[0] == 0.5 else 0.0  # the same for all reports but one
+
+    assert check_proper(loss_less(0.9 * most), **options).proper
+    assert not check_proper(loss_less(1.1 * most + 1e-13), **options).proper
+
+
 def test_a_gain_beside_a_tie_of_two_classes_is_seen():
     # between 1/2 and its neighbours only: no lattice point but the tie itself is better than honest
     result = check_proper(penalized("correct"), grid=2)
