@@ -57,9 +57,11 @@ def test_separated_classes_give_the_ratio_that_the_fit_approaches():
     assert found.statistic == pytest.approx(2 * (limit - log_likelihood(y == 1, g)))
 
 
-def test_certain_scores_that_are_right_are_left_aside():
+@pytest.mark.parametrize("certain", [[0], [1], [0, 0, 1]])
+def test_certain_scores_that_are_right_are_left_aside(certain):
     y, g = sample(1)
-    more_y, more_g = np.concatenate([y, [0, 0, 1]]), np.concatenate([g, [0.0, 0.0, 1.0]])
+    y, g = np.append(y, [1, 0]), np.append(g, [0.5 * g.min(), 0.5 + 0.5 * g.max()])  # the ends are the least likely
+    more_y, more_g = np.append(y, certain), np.append(g, certain)
     plain, extended = (recalibration_test(ScoreTable.from_predictions(*rows)) for rows in ((y, g), (more_y, more_g)))
     assert extended.statistic == pytest.approx(plain.statistic, abs=1e-10)
 
