@@ -153,6 +153,17 @@ def test_distances_of_calibrated_scores_may_be_zero_and_those_of_distorted_ones_
     assert distorted.interval("ici")[0] < gaps.mean() < distorted.interval("ici")[1]
 
 
+def test_intervals_of_distances_far_from_zero_are_as_wide_as_their_errors():
+    far = 1 / (1 + np.exp(-(3.0 + np.log(Q / (1 - Q)))))
+    found = {estimate.metric: estimate for estimate in calibration_summary(Y, far).estimates}
+    for name, truth in (("ici", np.mean(far - Q)), ("e90", np.quantile(far - Q, 0.9))):
+        each = found[name]
+        low, high = each.interval
+        assert 0.6 * T < (each.value - low) / each.standard_error < 3 * T
+        assert 0.6 * T < (high - each.value) / each.standard_error < 3 * T
+        assert low < truth < high
+
+
 def test_distances_whose_intervals_cover_too_seldom_have_none():
     found = {estimate.metric: estimate for estimate in calibration_summary(Y, DISTORTED).estimates}
     for name in ("e50", "emax"):
