@@ -102,6 +102,10 @@ def test_scores_of_0_and_1_that_are_right_show_nothing_and_that_are_wrong_everyt
 def test_bets_shift_as_far_up_as_down():
     assert list(SHIFTS) == [-shift for shift in SHIFTS[::-1]]
     assert 0.0 in SHIFTS
+
+
+def test_bets_flatten_about_as_far_as_they_steepen():
+    assert list(SLOPES) == pytest.approx([1.0 / slope for slope in SLOPES[::-1]], rel=0.02)
     assert 1.0 in SLOPES
 
 
