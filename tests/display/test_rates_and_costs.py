@@ -149,6 +149,13 @@ def test_area_of_a_density_is_one_on_both_axes(name, scale):
     assert np.sum(np.diff(place) * 0.5 * (height[1:] + height[:-1])) == pytest.approx(1.0, abs=3e-3)
 
 
+@pytest.mark.parametrize("scale", ["linear", "log-odds"])
+def test_a_density_reaches_from_one_side_to_the_other(scale):
+    shown = costs.Beta(2.0, 3.0).plot(scale=scale)
+    x = np.asarray(shown.lines_[0].get_xdata())
+    assert (x[0], x[-1]) == pytest.approx(shown.ax_.get_xlim(), rel=1e-12)
+
+
 def test_jumps_of_a_density_are_upright():
     x, height = np.asarray(costs.Uniform(0.02, 0.1).plot().lines_[0].get_data())
     assert height[(x >= 0.02) & (x <= 0.1)] == pytest.approx(12.5)
