@@ -51,6 +51,20 @@ def test_drawing_says_the_cost_as_stated(ranged):
     assert float(told) == pytest.approx(1000 * stakes[wrong].sum() / stakes.sum(), rel=5e-3)
 
 
+@pytest.mark.parametrize("asked", [(0.05, 0.9), (0.4, 0.6)])
+def test_drawing_has_room_around_the_cost_ratios_and_numbers_at_its_lines(asked):
+    found, *_ = priced(["a"], costs=asked)
+    svg = re.search('<figure id="figure-cost">.*?</svg>', render_report(found), flags=re.DOTALL)[0]
+    left, width = map(float, re.search(r'<clipPath id="inside"><rect x="(\S+)" y="\S+" width="(\S+)"', svg).groups())
+    shade = re.search(r'<rect x="(\S+)" y="\S+" width="(\S+)" height="\S+" fill="var\(--band\)"', svg)
+    low, wide = map(float, shade.groups())
+    assert left + 0.04 * width < low < low + wide < left + 0.96 * width
+    lines = re.findall(r'<path d="M\S+ (\S+)H\S+" stroke="var\(--grid-strong\)"/><text x="\S+" y="(\S+)"', svg)
+    assert len(lines) >= 3
+    middle = [float(word) - 0.36 * 12 - float(line) for line, word in lines]  # digits are 0.72 of the font's size high
+    assert middle == pytest.approx([0.0] * len(lines), abs=2.0)
+
+
 def test_drawing_says_that_it_leaves_models_out():
     found, *_ = priced([f"m{i}" for i in range(21)], costs=(0.4, 0.6))
     figure = Page(render_report(found)).one("figure")
