@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs
 from stakes.core.regret import table_integral
-from stakes.tables import DataError, group_scores
+from stakes.tables import DataError, group_scores, group_scores_by
 from stakes.tables import _engines as _groups
 from tests.tables.conftest import LAZY
 
@@ -142,6 +142,9 @@ def test_bad_values_are_refused_by_column_and_rule(build, is_lazy, case, resolut
     assert caught.value.column == next(iter(changed))
     if is_lazy:  # groups have no order that a row could be counted by
         assert caught.value.row is None
+        asked = {"label": "y", "score": "p", "weight": "w", "by": "g", "resolution": resolution}
+        with pytest.raises(DataError, match=message):
+            group_scores_by(build(columns | {"g": [0, 1, 1]}), **asked)
 
 
 def test_row_is_named_where_rows_have_an_order_and_only_there(build, is_lazy):
