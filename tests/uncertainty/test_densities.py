@@ -14,6 +14,7 @@ from stakes.uncertainty._posterior_network import (  # noqa: E402
     fit_components,
     radial_log_density,
     spread_rows,
+    square_distances,
     uncertain_loss,
 )
 
@@ -195,6 +196,16 @@ def test_first_centres_reach_small_places_beside_large_ones():
     density = NormalMixture(2, 2, 100)
     density.fit(z, examples(torch.tensor(place % 2)), 0.2)
     assert len(density.parts["centre"]) == 36  # what lies within two bandwidths is one place
+
+
+@pytest.mark.parametrize(("within", "places"), [(0.05, 3), (0.15, 2), (0.45, 1)])
+def test_first_centres_are_farther_apart_than_what_is_one_place(within, places):
+    z = torch.tensor([[0.0], [0.1], [0.4]], dtype=torch.float64)
+    for seed in range(10):
+        torch.manual_seed(seed)
+        found = spread_rows(z, 3, within=within)
+        assert len(found) == places, (seed, found)
+        assert bool((square_distances(z, found).min(1).values <= within**2).all())
 
 
 def test_loss_is_the_expected_cross_entropy_less_the_entropy():
