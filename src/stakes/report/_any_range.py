@@ -138,7 +138,7 @@ def _quantiles(weight: Floats, shares: Floats) -> NDArray[np.intp]:
     parts = list(blocks(len(weight)))
     ends = np.cumsum([weight[part].sum() for part in parts])
     goals = shares * ends[-1]
-    places = np.minimum(np.searchsorted(ends, goals), len(parts) - 1)
+    places = np.searchsorted(ends, goals)
     found = np.empty(len(goals), dtype=np.intp)
     for k in np.unique(places):
         sums = np.cumsum(weight[parts[k]]) + (ends[k - 1] if k else 0.0)

@@ -401,7 +401,7 @@ def _width(dtype: Any) -> int:
         return sum(_width(inner.dtype) for inner in dtype.fields)
     if isinstance(dtype, pl.Array):
         return _width(dtype.inner) * max(dtype.size, 1)
-    by_name = {"Int": 8, "UInt": 8, "Float": 8, "Boolean": 1, "Null": 1, "Date": 4, "Categorical": 4, "Enum": 4}
+    by_name = {"Boolean": 1, "Null": 1, "Date": 4, "Categorical": 4, "Enum": 4}
     text = str(dtype.base_type())
     digits = text.lstrip("UIntFloa")
     if text.startswith(("Int", "UInt", "Float")) and digits.isdecimal():
