@@ -87,6 +87,18 @@ def test_unbounded_ends_do_not_flatten_the_picture(rows):
     assert high > band.estimate.max()
 
 
+@pytest.mark.parametrize("metric", ["regret", "net_benefit"])
+def test_one_bound_in_twenty_may_leave_the_picture_on_either_side(rows, metric):
+    y, models = rows
+    band = confidence_band(y, models["sharp"], metric)
+    ax = band.plot().ax_
+    (first, last), (low, high) = ax.get_xlim(), ax.get_ylim()
+    inside = (band.thresholds >= first) & (band.thresholds <= last)
+    assert np.mean(band.simultaneous_high[inside] > high) <= 0.05 + 1 / inside.sum()
+    assert np.mean(band.simultaneous_low[inside] < low) <= 0.05 + 1 / inside.sum()
+    assert low < band.estimate[inside].max() < high
+
+
 def test_several_bands_have_their_own_colours_and_names(rows):
     y, models = rows
     bands = {name: confidence_band(y, p, "regret") for name, p in models.items()}
