@@ -25,6 +25,27 @@ def test_a_monitor_goes_on_where_it_stopped():
         PrecisionMonitor.from_json("{}")
 
 
+@pytest.mark.parametrize(
+    ("place", "change", "rule"),
+    [
+        (0, {"rows": 0, "true_positives": 0}, "counts that grow"),
+        (1, {"rows": 25}, "counts that grow"),
+        (1, {"rows": 24}, "counts that grow"),
+        (1, {"true_positives": 0, "precision": 0.0}, "counts that grow"),
+        (1, {"rows": 26, "true_positives": 26, "precision": 1.0}, "counts that grow"),
+        (1, {"precision": 0.5}, "true_positives / rows"),
+        (1, {"e_value": -0.1}, ">= 0"),
+    ],
+)
+def test_a_history_of_counts_that_fall_is_refused(place, change, rule):
+    labels = np.random.default_rng(1).random(40) < 0.8
+    content = json.loads(PrecisionMonitor(0.9).update(labels[:25]).update(labels[25:]).to_json())
+    assert PrecisionMonitor.from_json(json.dumps(content)).n_rows == 40
+    content["history"][place] |= change
+    with pytest.raises(ValueError, match=rule):
+        PrecisionMonitor.from_json(json.dumps(content))
+
+
 def test_a_calibration_comes_back_to_the_last_bit():
     made, score, uncertainty = calibration()
     back = UncertaintyCalibration.from_json(made.to_json())
