@@ -247,7 +247,8 @@ def test_p_values_of_areas_agree_with_their_intervals():
     first, second = (area_of(Sums.from_units(placement, y)) for placement in both)
     assert first.interval(1 - first.p_value(0.6))[0] == pytest.approx(0.6, abs=1e-12)
     gap = area_difference((first, second), Sums.from_units(both[0] - both[1], y))
-    joined = replace(gap, carrying=2.0)
+    joined, least = replace(gap, carrying=2.0), replace(gap, carrying=3.0)
+    assert least.interval(0.95) == gap.interval(0.95) != joined.interval(0.95)  # three rows are enough
     for found in (gap, joined):
         ends = found.interval(1 - found.p_value())
         assert min(abs(end) for end in ends) == pytest.approx(0.0, abs=1e-9)
