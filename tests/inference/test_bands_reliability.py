@@ -237,6 +237,13 @@ def test_simultaneous_consistency_bounds_hold_whole_isotonic_fits_as_often_as_st
     assert np.all(band.simultaneous_high >= band.high)
 
 
+def test_consistency_bounds_of_one_score_are_binomial():
+    band = consistency_band(np.arange(10_000) < 3000, np.full(10_000, 0.3), thresholds=[0.3], n_resamples=5000)
+    spread = np.sqrt(0.3 * 0.7 / 10_000)
+    assert [(band.low[0] - 0.3) / spread, (band.high[0] - 0.3) / spread] == pytest.approx([-1.96, 1.96], abs=0.1)
+    assert band.standard_error[0] == pytest.approx(spread, rel=0.03)
+
+
 def test_too_few_curves_for_an_envelope_are_refused():
     curves = np.random.default_rng(0).standard_normal((1000, 200))
     with pytest.raises(ValueError, match=r"1000 are too few to tell a 0\.95 band over 200 thresholds"):
