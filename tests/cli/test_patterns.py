@@ -1,5 +1,6 @@
 """Several Parquet files by a pattern are evaluated where they lie, and the answer is that of one file."""
 
+import inspect
 import json
 
 import numpy as np
@@ -167,6 +168,7 @@ def test_bad_values_name_the_pattern_the_column_and_their_number(cli, days):
 def test_a_large_file_is_scanned_and_a_small_one_read(days):
     name = str(days / "all.parquet")
     assert scan_parquet(name) is None
+    assert inspect.signature(scan_parquet).parameters["large"].default == 1024**3  # 1 GiB
     assert isinstance(scan_parquet(name, large=10), pl.LazyFrame)
 
 
