@@ -52,3 +52,10 @@ def test_refusals(file, cli, argv, message):
 def test_a_fee_that_never_pays_is_said(file, cli):
     outcome = cli("decide", file, "--models", "sharp", "--costs", "0.2", "--deferral", "0.3")
     assert "Deferring never pays: at threshold 0.2 the fee would have to be below 0.16" in outcome.out
+
+
+@pytest.mark.parametrize(("scores", "share"), [("0.3", "100%"), ("0.3\n0.01\n0.02\n0.9", "25%")])
+def test_the_share_of_deferred_rows_is_that_of_all(cli, folder, scores, share):
+    (folder / "few.csv").write_text(f"sharp\n{scores}\n")
+    outcome = cli("decide", "few.csv", *ASKED)
+    assert f"1 deferred ({share})" in outcome.out, outcome.err
