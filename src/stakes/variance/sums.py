@@ -615,7 +615,7 @@ def half_width(variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike, alpha
     """Half of the interval's width; nan where the variance is unknown or the allowance for unseen rows is infinite."""
     variance, unseen = np.asarray(variance, dtype=np.float64), np.asarray(unseen, dtype=np.float64)
     # without spread there is no row that could have degrees of freedom
-    t = np.where(variance > 0.0, t_quantile(alpha, np.where(variance > 0.0, degrees, np.inf)), 0.0)
+    t = t_quantile(alpha, np.where(variance > 0.0, degrees, np.inf))
     wide = np.sqrt(t * t * variance + np.log(alpha) ** 2 * unseen)
     return np.where(np.isfinite(wide), wide, np.nan)
 
