@@ -84,6 +84,18 @@ def test_rows_of_one_score_count_as_rows_in_a_table(pair):
     assert by_table.interval == pytest.approx(by_rows.interval, rel=1e-3)
 
 
+@pytest.mark.parametrize("n_clusters", [10, 100, 1000])
+def test_losses_that_differ_by_rounding_alone_have_no_error(n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    codes = np.sort(rng.integers(0, n_clusters, 6 * n_clusters))
+    y = rng.random(len(codes)) < 0.4
+    p = np.where(y, 0.7, 0.3)  # 0.3 ** 2 of every row, but for the last digits
+    for clusters in (None, codes):
+        found = metric_interval(y, p, "bounded_brier_loss", bounds=(0, 1), clusters=clusters)
+        assert found.value == pytest.approx(0.09)
+        assert (found.standard_error, *found.interval) == (0.0, found.value, found.value)
+
+
 @given(st.integers(0, 10**6))
 def test_delong_from_its_definition(seed):
     """Placement values by comparing every positive with every negative: DeLong et al. (1988), equations 4 to 7."""
