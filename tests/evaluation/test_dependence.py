@@ -68,6 +68,22 @@ def test_a_group_that_shares_clusters_with_the_rest():
     assert row.p_value == pytest.approx(2 * stats.t.sf(abs(t), 49), abs=0.05)
 
 
+def test_what_a_group_and_the_rest_have_in_common_by_cluster_is_no_error_of_their_difference():
+    rng = np.random.default_rng(4)
+    codes, inside = np.repeat(np.arange(200), 2), np.tile([True, False], 200)
+    y = np.repeat(rng.random(200) < 0.4, 2)
+    score = np.clip(np.repeat(rng.random(200), 2) + np.where(inside, 0.01, 0.0) + 0.08 * rng.random(400), 0.0, 1.0)
+    loss = np.where(y, COSTS.positive_loss(score), COSTS.negative_loss(score)) / COSTS.mass
+    gaps = loss[inside] - loss[~inside]
+    row = evaluate(y, {"a": score}, costs=COSTS, clusters=codes, groups=inside).groups[1]
+    assert row.difference == pytest.approx(gaps.mean())
+    t = gaps.mean() / (gaps.std(ddof=1) / np.sqrt(200))
+    assert 0.02 < row.p_value < 0.7
+    assert row.p_value == pytest.approx(2 * stats.t.sf(abs(t), 199), rel=0.1)
+    apart = evaluate(y, {"a": score}, costs=COSTS, groups=inside).groups[1]  # as if each row stood alone
+    assert apart.p_value > row.p_value + 0.1
+
+
 def test_a_table_has_no_rows_to_cluster():
     y, models, codes = sample()
     with pytest.raises(ValueError, match="need the rows"):
