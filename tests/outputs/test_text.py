@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from stakes.outputs.result_table import plain
-from stakes.outputs.text import NO_NAME, shorten, shown_name, visible
+from stakes.outputs.text import NO_NAME, p_value, shorten, shown_name, visible
 
 STEERING = [chr(i) for i in range(sys.maxunicode + 1) if unicodedata.category(chr(i)) in {"Cc", "Cf", "Cs"}]
 
@@ -30,6 +30,13 @@ def test_long_names_keep_both_ends_and_their_length():
     head, tail = short.split("…")
     assert text.startswith(head)
     assert text.endswith(tail)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.00099, "< 0.001"), (0.001, "= 0.001"), (0.00104, "= 0.001"), (0.0321, "= 0.032")]
+)
+def test_p_values_below_a_thousandth_are_said_to_be_below(value, text):
+    assert p_value(value) == text
 
 
 def test_blank_name_is_named_so():
