@@ -87,6 +87,17 @@ def test_unbounded_ends_do_not_flatten_the_picture(rows):
     assert high > band.estimate.max()
 
 
+def test_bounds_beside_the_picture_do_not_flatten_it(rows):
+    y, models = rows
+    band = confidence_band(y, models["sharp"], "net_benefit")
+    ax = band.plot(bounds=(0.1, 0.3)).ax_
+    (first, last), (low, high) = ax.get_xlim(), ax.get_ylim()
+    inside = (band.thresholds >= first) & (band.thresholds <= last)
+    least, most = min(band.simultaneous_low[inside].min(), 0.0), band.simultaneous_high[inside].max()
+    assert band.simultaneous_low.min() < least - (most - least)  # of all thresholds
+    assert least - 0.1 * (most - least) < low < high < most + 0.1 * (most - least)
+
+
 @pytest.mark.parametrize("metric", ["regret", "net_benefit"])
 def test_one_bound_in_twenty_may_leave_the_picture_on_either_side(rows, metric):
     y, models = rows
