@@ -125,6 +125,15 @@ def test_five_rows_of_a_class_that_all_err_alike_leave_room_for_a_dearer_error(s
     assert found.interval == pytest.approx((max(regret.mean() - half, 0.0), regret.mean() + half), abs=1e-10)
 
 
+@pytest.mark.parametrize("constant", [-30.0, 0.3, 400.0])
+def test_a_constant_added_to_every_cost_moves_the_interval_by_itself(constant):
+    rng = np.random.default_rng(7)
+    y, probs = np.r_[np.arange(120) % 2, 2, 2], {"m": rng.dirichlet(np.ones(3), 122)}
+    matrix = np.array([[0.0, 10.0, 10.0], [10.0, 0.0, 10.0], [40.0, 40.0, 30.0]])  # errors cost as much in each class
+    plain, moved = (evaluate_actions(y, probs, matrices=matrix + by)["m"].cost for by in (0.0, constant))
+    assert moved.interval == pytest.approx([end + constant for end in plain.interval], abs=1e-9)
+
+
 def test_classes_whose_errors_cost_about_as_much_are_one_kind():
     rng = np.random.default_rng(3)
     y, probs = sample(rng, n=400, models=1)
