@@ -82,6 +82,14 @@ def test_a_matrix_may_have_actions_as_rows(file, cli, folder):
     assert "by_action.csv: its columns are the classes, so its rows are taken as actions" in found[1].err
 
 
+def test_one_action_alone_costs_what_it_costs_each_class(file, rows, cli, folder):
+    write(folder / "one.csv", "true", CLASSES, ["refer"], [[1.0], [2.0], [4.0]])
+    outcome = cli("evaluate", file, *ASKED, "--cost-matrix", "one.csv", "--json")
+    assert outcome.code == 0, outcome.err
+    found = json.loads(outcome.out)["models"]
+    assert [model["cost"] for model in found] == pytest.approx([np.array([1.0, 2.0, 4.0])[rows[0]].mean()] * 2)
+
+
 def test_two_matrices_are_the_ends_of_a_segment(file, rows, cli, folder):
     index, probs = rows
     write(folder / "dear.csv", "true", CLASSES, CLASSES[::-1], [row[::-1] for row in 2.0 * np.array(MATRIX) ** 2])
