@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable
-from stakes.tables import DataError, NewColumns, any_size, copy_with_columns, read_predictions, read_scores
+from stakes.outputs.serialization import Location
+from stakes.tables import (
+    DataError,
+    NewColumns,
+    _columnar_files,
+    any_size,
+    copy_with_columns,
+    read_predictions,
+    read_scores,
+)
+from stakes.tables._columnar_files import Column
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -161,3 +171,12 @@ def test_kept_table_that_unpacks_to_very_much_is_refused(tmp_path):
     runs_of_one_number(path)
     with pytest.raises(DataError, match=REFUSED):
         ScoreTable.from_parquet(path)
+
+
+def test_texts_are_measured_within_what_is_left_of_the_limit(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_columnar_files, "_measure", lambda *given: asked.append((given[1], given[3])) or 30)
+    sizes = {"a": Column(40, begun={30: 2}), "b": Column(20, begun={100: 10}), "c": Column(0, begun={90: 5})}
+    _columnar_files.check_texts(None, sizes, 200, Location("p.parquet"))
+    # of 200 bytes 60 are taken by the cells, 60 by the texts of a, which fit, and then 30 by those of b
+    assert asked == [("b", 80), ("c", 50)]
