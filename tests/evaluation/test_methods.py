@@ -102,8 +102,7 @@ CENSORING_DEPENDS = "That censoring depends on nothing that bears on the event i
         ),
         (
             lambda: RowCosts(followed(), false_positive=10.0, false_negative=1.0 + 50.0 * Q, unit="EUR"),
-            (ESTIMATED - {"Uno H", "no interval"})
-            | {"at stake (EUR)", "taken as known when it is decided", "Bahnsen"},
+            (ESTIMATED - {"Uno H", "no interval"}) | {"at stake (EUR)", "taken as known when it is decided", "Bahnsen"},
             "under the ROC",
         ),
     ],

@@ -655,15 +655,21 @@ def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true
     """Return ``pos_label``, or 1 if the labels are 0 and 1 or -1 and 1; ``source`` opens the error message."""
     shown = ", ".join(map(repr, distinct))
     if pos_label is not None:
-        # numpy cannot compare an integer beyond 64 bits with floats
-        if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
-            raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
+        pos_label = one_label(pos_label)
         if len(distinct) == 2 and pos_label not in distinct:
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
         return pos_label
     if not one_is_positive(distinct):
         raise ValueError(f"{source} {shown}: pass pos_label= to say which label is positive.")
     return 1
+
+
+def one_label(pos_label: object) -> object:
+    """Return a positive label that can be compared with others, or raise."""
+    # numpy cannot compare an integer beyond 64 bits with floats
+    if np.ndim(pos_label) or (isinstance(pos_label, int) and not _is_number(pos_label)):  # type: ignore[arg-type]
+        raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
+    return pos_label.item() if isinstance(pos_label, np.ndarray) else pos_label
 
 
 def one_is_positive(distinct: list[Any]) -> bool:

@@ -500,7 +500,7 @@ def _stated_factors(
     """Combined factor of weight and sampling of each class in training; ones if nothing is stated."""
     factors, one_column = np.ones(n_classes), n_classes == 2
     if pos_label is not None and one_column:
-        labels = _labels_of(labels, pos_label, (*sampling, stated.class_weight), y_train)
+        labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
     if any(value is not None for value in stated):
         factors = class_weights(n_classes, stated, y_train, labels, one_column=one_column)
     return factors * sampling_factors(*sampling, n_classes, labels, one_column=one_column)
