@@ -339,7 +339,7 @@ def test_skewness_by_quantiles_is_that_of_the_lognormal_distribution(sigma):
     amounts = law.ppf((np.arange(200_000) + 0.5) / 200_000)
     amount = np.tile(amounts[::100], 2)
     found = to_expect(np.repeat([0, 1], 2000), (np.zeros(4000), amount), (amount, amount))
-    assert found.needed == pytest.approx(float(law.stats("s")) ** 2, rel=0.02)
+    assert found.needed == pytest.approx(float(law.stats("s")) ** 2, rel=0.05)
     assert (found.rows, found.effective) == pytest.approx(
         (2000, 2000 * np.mean(amount) ** 2 / np.mean(amount**2)), rel=1e-3
     )

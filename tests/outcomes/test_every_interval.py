@@ -55,6 +55,7 @@ REFUSES = {
     "implied_weight": lambda f, y: f(y, P),
     "loss_calibration_test": lambda f, y: f(y, P),
     "population_threshold": lambda f, y: f(y, P, "f1"),
+    "update": lambda f, y: f(y, P),
     "value_of_information": lambda f, y: f(y, {"p": P, "q": Q}, costs=(0.1, 0.4)),
 }
 ELSEWHERE = {"evaluate_frame", "integrated_metric", "money"}  # held below, and over horizons

@@ -141,7 +141,7 @@ def money(
     ``note`` says so; with fewer than 12 it has none. The rows are counted by the amounts of all rows, whatever their
     class, in proportion to those of the class that carries most: what has not come yet may be larger than what has.
     It has none either where fewer rows are expected to bear an amount than the squared skewness of a lognormal
-    distribution with the median and the 84% quantile of the amounts: some 40 rows where their logarithms have a
+    distribution with the spread of the amounts above their median: some 40 rows where their logarithms have a
     standard deviation of 1, and 1,100 where it is 1.5. With fewer, 95% intervals cover .88 to .91.
 
     Examples
@@ -302,14 +302,16 @@ def to_expect(y: Bools | Integers, either: tuple[Floats, Floats], amounts: tuple
 
 
 def squared_skewness(sizes: Floats) -> float:
-    """Squared skewness of the lognormal distribution whose median and 84% quantile are those of positive amounts.
+    """Squared skewness of the lognormal distribution with the spread that positive amounts have above their median.
 
-    The skewness of a sample is no guide: few rows seldom hold the large amounts that make it.
+    Its standard deviation on the log scale is the distance from the median to the 84% quantile, or from there to the
+    98% quantile where that is less. The skewness of a sample is no guide: few rows seldom hold the large amounts that
+    make it.
     """
     if not sizes.size:
         return 0.0
-    middle, upper = np.log(np.quantile(sizes, [0.5, norm.cdf(1.0)]))
-    growth = np.exp(min((upper - middle) ** 2, 100.0))
+    spread = np.diff(np.log(np.quantile(sizes, norm.cdf([0.0, 1.0, 2.0])))).min()
+    growth = np.exp(min(spread**2, 100.0))
     return float((growth + 2.0) ** 2 * (growth - 1.0))
 
 
