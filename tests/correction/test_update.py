@@ -472,6 +472,7 @@ def test_an_isotonic_update_may_have_no_finite_log_loss_and_says_so():
 
 
 def test_a_frame_lists_coefficients_and_gains():
+    pytest.importorskip("polars")
     frame = update(Y, S, method="logistic").frame("polars")
     assert frame["quantity"].to_list() == ["intercept", "slope", "gain in log_loss", "gain in brier_score"]
     assert {"value", "ci_low", "ci_high"} < set(frame.columns)
