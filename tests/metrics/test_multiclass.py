@@ -296,3 +296,14 @@ def test_common_promises_of_multiclass_metrics(metric):
 def test_invalid_multiclass_rows_are_refused(metric, labels, prob, options, message):
     with pytest.raises(ValueError, match=message):
         metric.function(labels, prob, **metric.parameters, **options)
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_minimal_penalty_is_the_one_above_which_right_beats_wrong(classes):
+    wrong = np.full((1, classes), 0.5 / (classes - 1))
+    wrong[0, 1] = 1.0 - wrong[0, 0] * (classes - 1)
+    added = {name: loss([0], wrong, penalty="minimal") - loss([0], wrong, penalty=0) for name, loss in LOSSES.items()}
+    assert added == {
+        "brier": pytest.approx((classes - 2) / (2 * classes), abs=1e-15),
+        "log": pytest.approx(np.log(classes / 2), abs=1e-15),
+    }

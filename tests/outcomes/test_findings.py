@@ -62,6 +62,7 @@ def test_other_estimate_of_dcurves_is_named_where_it_is_far_off(df_surv):
     error = metric_interval(outcome, score, "net_benefit_score", threshold=0.5).standard_error
     assert seen["errors"] == pytest.approx(abs(seen["net_benefit"] - acted) / error, rel=0.01)
     assert "as in dcurves: 2.9" in found.sentence or "as in dcurves: 3.0" in found.sentence
+    assert "censoring-reading" not in evaluate(outcome, score, costs=(0.1, 0.5), rule=0.2).findings.codes
     # published for 1.5 and 20%: .136858 from all rows, .123606 from those acted on, 0.6 standard errors apart
     assert "censoring-reading" not in codes(
         TimeToEvent(event=df_surv.cancer, time=df_surv.ttcancer, horizon=1.5), df_surv.cancerpredmarker

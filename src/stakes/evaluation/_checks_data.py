@@ -312,7 +312,13 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
 def censoring_reading(standings: Standings) -> Observation | None:
     """Whether the estimator of dcurves, which estimates censoring among those acted on, gives another net benefit."""
     outcome, rows = _outcome(standings), standings.rows
-    if outcome is None or rows is None or not outcome.pooled or outcome.plain or standings.options.per_stake:
+    if (
+        outcome is None
+        or rows is None
+        or not outcome.pooled
+        or standings.options.per_stake
+        or standings.rule != "score"
+    ):
         return None
     name, ends = standings.best.name, (standings.costs.low, standings.costs.high)
     score = rows.every_score[standings.models.index(name)]

@@ -326,9 +326,11 @@ def confidence_band(
     local line over the log-odds, within the band, as in :func:`smooth_calibration_curve`.
 
     Smooth: logistic regressions on the log-odds of the score (Loader 1999, chapter 4), each in a neighbourhood of a
-    fifth of the rows (less beyond 1,000), or of as many as hold 50 effective rows of the rarer class. Errors allow for
-    the estimation of the weights of an outcome (censoring, verification) and for clusters; limits are Student's t on
-    the log-odds, those of the band by the quantile of the largest error of a Gaussian process. Needs 20 effective rows
+    fifth of the rows (less beyond 1,000), or of as many as hold 50 effective rows of the rarer class. Errors are
+    the larger of the sandwich, with clusters and the estimation of the weights of an outcome (censoring,
+    verification), and of what labels of the fitted rates have if weights are known, which is seldom too small: with
+    censoring the limits are mostly those of known weights, a little too wide. Limits are Student's t on the
+    log-odds, those of the band by the quantile of the largest error of a Gaussian process. Needs 20 effective rows
     of each class; below 100 ``about`` says how wide neighbourhoods are, and bends are smoothed away. In simulation
     (docs/uncertainty.md) the band covers .95 to .98 where scores are right, and .82 of a bent curve at 50.
 
