@@ -576,3 +576,9 @@ def test_intervals_of_the_gain_hold_what_the_update_saves_on_new_rows(method, sh
         low, high = found.gains[0].interval
         held += low <= np.average(saved, weights=density) <= high
     assert held / 200 >= 0.90
+
+
+def test_a_stated_prevalence_does_not_make_rows_effective():
+    y, p = [1] * 6 + [0] * 30, [0.4, 0.6] * 18
+    with pytest.raises(ValueError, match="at least 20 positives to update a model, got 6 of 36 rows"):
+        update(y, p, prevalence=0.1)

@@ -64,6 +64,7 @@ _FEW_EVENTS = 100
 _NARROW = 0.005  # p-value above which a rejection may well be one of the false ones
 _LEAST_FOLDS = 2
 _ROWS_NEEDED = 20  # of each class
+_WHOLE = 1e-6  # from a whole number of rows
 _LARGEST = 700.0  # of a coefficient that is read: exp of it is finite
 
 
@@ -802,8 +803,8 @@ def _checked_rows(
     for name in ("positives", "negatives"):
         weight, squared = getattr(table, name).sum(), getattr(table, f"{name}_squared").sum()
         rows = float(weight * (weight / squared)) if squared > 0.0 else 0.0
-        if rows < _ROWS_NEEDED - 1e-6:
-            kind = "" if data.sample is not None and data.sample.weight is None else " effective"
+        if rows < _ROWS_NEEDED - _WHOLE:
+            kind = "" if abs(rows - round(rows)) < _WHOLE else " effective"
             raise ValueError(
                 f"y_true must hold at least {_ROWS_NEEDED}{kind} {name} to update a model, got {rows:.6g} of "
                 f"{table.n_rows:,} rows."
