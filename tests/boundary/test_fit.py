@@ -527,3 +527,13 @@ def test_huge_exponents_are_refused_at_once():
     text = fit_boundary([0, 1], [0.2, 0.7], [1, 2], capacity=1).to_json()
     with pytest.raises(ValueError, match=r"problem\.beta2 must be a fraction"):
         Boundary.from_json(text.replace('"beta2": "1/1"', '"beta2": "1e20000000"'))
+
+
+def test_a_whole_number_of_bins_may_be_a_float():
+    y, score, uncertainty = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [1, 2, 1, 2]
+    for bins in (2, 2.0, np.float32(2)):
+        # an upper level without rows
+        found = fit_boundary(
+            y, score, uncertainty, min_precision=0.5, levels=[0, 3], score_bins=bins, binning="equal_span"
+        )
+        assert found.recall == 1.0

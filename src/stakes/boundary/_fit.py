@@ -233,7 +233,7 @@ def _read_settings(
     """Validate the settings of a fit; levels to be chosen by cross-validation start at the smallest number."""
     check_choice(solver, "solver", (*SOLVERS, "cv"))
     check_solver(solver, problem)
-    _problem.check_binning(binning, score_bins)
+    score_bins = _problem.check_binning(binning, score_bins)
     by_cv = isinstance(levels, str)
     if by_cv and (levels != "cv" or tune is None):
         raise ValueError(f'levels must be a number, cuts, or "cv" with tune="cv", got {levels!r} with tune={tune!r}.')
@@ -479,7 +479,7 @@ def precision_recall_frontier(
     >>> precision_recall_frontier(y, score, [1, 1, 1, 1, 2, 2, 2, 2], levels=2).recall.tolist()
     [0.5, 0.75, 1.0]
     """
-    _problem.check_binning(binning, score_bins)
+    score_bins = _problem.check_binning(binning, score_bins)
     cuts = _problem.check_levels(levels)
     rows = _problem.check_rows(y_true, y_score, uncertainty, sample_weight=sample_weight, pos_label=pos_label)
     cuts = _problem.level_cuts(rows, cuts, binning)

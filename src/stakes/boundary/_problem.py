@@ -296,14 +296,14 @@ def check_levels(levels: Any) -> int | Floats:
     return cuts
 
 
-def check_binning(binning: str, score_bins: int | None) -> None:
-    """Check that score bins are passed with every binning except "unbinned"."""
+def check_binning(binning: str, score_bins: int | None) -> int | None:
+    """Return the number of score bins, which goes with every binning except "unbinned"."""
     validation.check_choice(binning, "binning", BINNINGS)
     if score_bins is None:
-        return
+        return None
     if binning == "unbinned":
         raise ValueError(f'score_bins must be None with binning="unbinned", got {score_bins}.')
-    validation.check_whole(score_bins, "score_bins", 1)
+    return validation.check_whole(score_bins, "score_bins", 1)
 
 
 def level_cuts(rows: BoundaryRows, levels: int | Floats, binning: str) -> Floats:
