@@ -176,6 +176,10 @@ def test_one_class_alone_is_refused_as_the_command_refuses_it(label, kind, rule)
         evaluate(np.r_[1 - label, np.full(200, label)], np.r_[0.5, scores], sample_weight=weight, costs=RANGE)
 
 
+def test_a_prevalence_that_rounds_to_1_is_not_one_class():
+    assert evaluate([1, 1, 1, 0], [0.3, 0.4, 0.5, 0.6], prevalence=1.0 - 2.0**-53).n_rows == 4
+
+
 def test_prevalence_moves_every_number():
     shifted = evaluate(Y, Q, costs=RANGE, prevalence=0.5)
     assert shifted.prevalence == pytest.approx(0.5)

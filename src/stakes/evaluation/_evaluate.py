@@ -235,8 +235,8 @@ def _check_names(names: tuple[str, ...], options: Options) -> None:
 
 
 def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None:
-    if not 0.0 < table.prevalence < 1.0:
-        kind = "positive" if table.prevalence else "negative"
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):  # a prevalence may round to 1
+        kind = "positive" if table.total_positives > 0.0 else "negative"
         hint = "" if outcome is None else outcome.one_class_hint
         raise ValueError(
             f"y_true must hold both classes, got {table.n_rows:,} rows that are all {kind}: what mistakes cost cannot "
