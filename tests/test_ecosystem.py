@@ -10,7 +10,11 @@ import sys
 from importlib import metadata, resources
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from stakes import TimeToEvent
+from stakes.evaluation import evaluate_horizons
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "ecosystem.md").read_text(encoding="utf-8")
@@ -43,6 +47,21 @@ def recipe(tmp_path, monkeypatch, capsys):
         return namespace
 
     return run
+
+
+def test_concordance_is_that_of_ordered_pairs():
+    pytest.importorskip("sksurv")
+    rng = np.random.default_rng(3)
+    time, risk = rng.permutation(np.arange(1.0, 81.0)), rng.random((80, 2)).cumsum(axis=1) / 2.0
+    event = rng.random(80) < 0.6
+    outcome = TimeToEvent(event=event, time=time, horizon=60.0)
+    row = evaluate_horizons(outcome, {"a": risk}, horizons=[20.0, 60.0]).concordance().rows[0]
+    left = np.array([np.prod([1.0 - 1.0 / np.sum(time >= u) for u in time[~event] if u < t]) for t in time])
+    first = event[:, None] & (time[:, None] < time)  # nobody's time is another's
+    right = first & (risk[:, 1][:, None] > risk[:, 1])
+    assert row["harrell_c"] == pytest.approx(right.sum() / first.sum(), abs=1e-12)
+    weight = np.where(time < 60.0, left**-2.0, 0.0)[:, None]
+    assert row["uno_c"] == pytest.approx((weight * right).sum() / (weight * first).sum(), abs=1e-12)
 
 
 # What other people's code warns of is theirs.

@@ -21,6 +21,7 @@ from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
+from stakes.display._study import HorizonDisplay, plot_study
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
@@ -44,6 +45,7 @@ __all__ = [
     "DeferralDisplay",
     "ExpectedUtilityDisplay",
     "GainsDisplay",
+    "HorizonDisplay",
     "InterventionsAvoidedDisplay",
     "LiftCurveDisplay",
     "LossCalibrationDisplay",
@@ -60,6 +62,7 @@ __all__ = [
     "plot_costs",
     "plot_curve",
     "plot_evaluation",
+    "plot_study",
 ]
 
 

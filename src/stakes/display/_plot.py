@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.actions import ActionEvaluation
-from stakes.base.validation import check_kind
+from stakes.base.validation import check_choice, check_kind
 from stakes.boundary import Boundary
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
@@ -20,6 +20,7 @@ from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, Value
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
+from stakes.display._study import HorizonDisplay, plot_study
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
@@ -27,7 +28,7 @@ from stakes.display._thresholds import (
     RegretCurveDisplay,
 )
 from stakes.display._training import MonitorDisplay
-from stakes.evaluation import Evaluation
+from stakes.evaluation import Evaluation, HorizonEvaluation
 from stakes.information import ValueOfInformation
 from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
@@ -218,13 +219,19 @@ def _drawn_by(display: Callable[[Any], Any]) -> Callable[..., Any]:
 draw.register(Curve, plot_curve)
 draw.register(LossCalibrationCurve, plot_curve)
 draw.register(CostDistribution, plot_costs)
-draw.register(Evaluation, plot_evaluation)
 
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 draw.register(CostMonitor, _drawn_by(CostMonitorDisplay))
+draw.register(HorizonEvaluation, _drawn_by(HorizonDisplay))
+
+
+@draw.register(Evaluation)
+def _evaluations(evaluation: Evaluation, *, kind: str = "overview", **options: Any) -> Figure:
+    draws = {"overview": plot_evaluation, "paper": plot_study}
+    return draws[check_choice(kind, "kind", tuple(draws))](evaluation, **options)
 
 
 @draw.register(MonitorComparison)

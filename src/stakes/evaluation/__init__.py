@@ -16,8 +16,10 @@ from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._groups import AS_STATED as AS_STATED
 from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._groups import check_groups as check_groups
+from stakes.evaluation._horizons import HorizonEvaluation, evaluate_horizons
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._tables import ClinicalTable
 from stakes.evaluation._words import Unit as Unit
 from stakes.evaluation._words import meaning as meaning
 
@@ -30,11 +32,13 @@ __all__ = [
     "BestByCost",
     "Calibrations",
     "Check",
+    "ClinicalTable",
     "Evaluation",
     "Finding",
     "Findings",
     "GroupResult",
     "Groups",
+    "HorizonEvaluation",
     "KeptEvaluation",
     "ModelCalibration",
     "ModelResult",
@@ -46,6 +50,7 @@ __all__ = [
     "evaluate",
     "evaluate_estimator",
     "evaluate_frame",
+    "evaluate_horizons",
     "findings_table",
     "lc_index",
     "select_estimator",

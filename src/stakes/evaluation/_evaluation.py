@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from stakes.actions import DeferredModels, deferred_models
-from stakes.base.validation import BinarySample, check_choice, generator
+from stakes.base.validation import BinarySample, check_choice, check_flag, generator
 from stakes.core.options import refuse_amounts
 from stakes.costs import Fixed, LogOddsUniform
 from stakes.curves import net_benefit_curve_of, regret_curve_of, reliability_curve_of
@@ -20,9 +20,25 @@ from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._checks import run_checks
 from stakes.evaluation._sentences import methods_text
-from stakes.evaluation._standings import Standings
-from stakes.evaluation._tables import PAPER, details_table, flat_metrics, money_table, ranking_records, ranking_table
-from stakes.inference import PAIRED_NEEDS_ROWS, Comparison, CostRows, Ranking, dominance, rank_models
+from stakes.evaluation._standings import Standings, thresholds_of
+from stakes.evaluation._tables import (
+    PAPER,
+    ClinicalTable,
+    details_table,
+    flat_metrics,
+    money_table,
+    ranking_records,
+    ranking_table,
+)
+from stakes.inference import (
+    PAIRED_NEEDS_ROWS,
+    Comparison,
+    CostRows,
+    Ranking,
+    confidence_band,
+    dominance,
+    rank_models,
+)
 from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
@@ -95,7 +111,10 @@ def deferral_of(standings: Standings, deferral: Deferral | float, capacity: floa
 # The answer sheet: every model's cost over the plausible thresholds, how sure it is, and what it is compared with.
 
 CurveKind = Literal["regret", "net_benefit", "reliability"]
+BandKind = Literal["net_benefit", "regret"]
+BANDS_OF_EVALUATION = ("net_benefit", "regret")
 _CURVES = {"regret": regret_curve_of, "net_benefit": net_benefit_curve_of}
+_MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,6 +255,107 @@ class Evaluation(Standings, Tabular):
         if kind not in _CURVES:
             raise ValueError(f'kind must be "regret", "net_benefit" or "reliability", got {kind!r}.')
         return {name: _CURVES[kind](table, self.rule, name, harm=self.options.harm_of(name)) for table, name in pairs}
+
+    def bands(
+        self, kind: BandKind = "net_benefit", thresholds: ArrayLike | None = None, *, references: bool = False
+    ) -> dict[str, Band]:
+        """Return the curve of every model with intervals at each threshold, and bands that hold at all of them.
+
+        Parameters
+        ----------
+        kind : {"net_benefit", "regret"}, default "net_benefit"
+            Which curve.
+        thresholds : array_like of shape (m,), optional
+            Where to read it, ascending; by default 101 over the plausible range.
+        references : bool, default False
+            Whether "treat all" comes after the models; "treat none" has no error.
+
+        Returns
+        -------
+        dict of str to Band
+
+        Raises
+        ------
+        ValueError
+            For decisions by another rule than the scores, rows in order, an unknown kind, or invalid thresholds.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> found = evaluate([0, 1, 0, 1] * 25, {"a": [0.1, 0.8, 0.3, 0.6] * 25}).bands(thresholds=[0.2, 0.7])
+        >>> found["a"].estimate.round(3).tolist(), found["a"].low.round(3).tolist()
+        ([0.438, 0.25], [0.325, 0.146])
+        """
+        check_choice(kind, "kind", BANDS_OF_EVALUATION)
+        if self.rule != "score":
+            raise ValueError(f'bands need rule="score", got {self.rule!r}.')
+        if self.rows is not None and self.rows.lags is not None:
+            raise ValueError("bands need independent rows or clusters, and lags= says that they are in order.")
+        at = thresholds_of(self.costs) if thresholds is None else thresholds
+        asked: dict[str, Any] = {"kind": kind, "thresholds": at, "confidence_level": self.confidence_level}
+        found = {}
+        for index, name in enumerate(self.models):
+            data, options = self._rows_of(index)
+            options |= asked | {"name": name, "harm": self.options.harm_of(name)}
+            found[name] = confidence_band(*data, **options)
+        if check_flag(references, "references"):
+            (data, options), treat_all = self._rows_of(0), REFERENCES[0]
+            acting = (data[0].at_threshold(0.0),) if len(data) == 1 else (data[0], np.ones(len(data[1])))
+            options |= asked | {"name": treat_all}
+            found[treat_all] = confidence_band(*acting, **options)
+        return found
+
+    def _rows_of(self, index: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Labels and scores of a model as public functions take them, and options; a table where rows are gone."""
+        rows = self.rows
+        if rows is None:
+            return (self.score_tables[index],), {}
+        outcome, score, _, weight = rows.arguments(index, index)
+        if rows.origin is not None:
+            return (outcome, rows.every_score[index]), {"clusters": rows.clusters}
+        known = self.prevalence if rows.fixed_prevalence else None
+        return (outcome, score), {"sample_weight": weight, "clusters": rows.clusters, "prevalence": known}
+
+    def clinical_table(self, thresholds: ArrayLike, *, measure: BandKind = "net_benefit") -> ClinicalTable:
+        """Return the table of a paper: AUC, and net benefit at a few thresholds, each with its interval.
+
+        Parameters
+        ----------
+        thresholds : array_like of shape (m,)
+            Ascending, at most six, chosen without looking at these rows.
+        measure : {"net_benefit", "regret"}, default "net_benefit"
+            What the cells at thresholds show.
+
+        Returns
+        -------
+        ClinicalTable
+            A row for each model and for treating all; ``to_word``, ``to_latex`` and ``to_markdown`` write each number
+            with its interval in one cell, and the footnotes.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`bands`, for more than six thresholds, and for amounts, which have no threshold.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> found = evaluate([0, 1, 0, 1] * 25, {"a": [0.1, 0.8, 0.3, 0.6] * 25}, costs=(0.1, 0.5))
+        >>> found.clinical_table([0.2, 0.7])
+        ClinicalTable(1 models at 2 thresholds)
+        """
+        refuse_amounts(self.score_tables[0])
+        bands = self.bands(measure, thresholds, references=True)
+        asked = len(bands[self.models[0]].thresholds)
+        if asked > _MOST_COLUMNS:
+            raise ValueError(f"thresholds must be at most {_MOST_COLUMNS} for a table, got {asked}.")
+        areas = {name: area_of(self, name) for name in self.models}
+        level = f"{100.0 * self.confidence_level:g}%"
+        notes = (
+            f"{self.n_rows:,} rows. In brackets the {level} interval of each number alone.",
+            *(("Rows: " + self.outcome.summary + ".",) if self.outcome is not None else ()),
+        )
+        return ClinicalTable(bands, areas, notes)
 
     @property
     def crossing(self) -> dict[str, Band]:
@@ -631,7 +751,8 @@ class Evaluation(Standings, Tabular):
         Parameters
         ----------
         **options
-            Passed to the drawing room.
+            Passed to :func:`stakes.display.plot_evaluation`; with ``kind="paper"`` to
+            :func:`stakes.display.plot_study`, which draws decision curves with bands, the scores and a table.
 
         Returns
         -------

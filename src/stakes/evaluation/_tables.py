@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stakes.evaluation._calibration import area_of
 from stakes.outputs.result_table import (
+    PaperTable,
     ResultTable,
     TableColumn,
 )
-from stakes.outputs.text import REFERENCES
+from stakes.outputs.text import REFERENCES, percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from stakes.evaluation._standings import ModelResult, Standings
-    from stakes.inference import Money
+    from stakes.inference import Band, Estimate, Money
 
     Record = dict[str, Any]
 
@@ -185,3 +187,60 @@ def scale_factors(standings: Standings) -> dict[str, float]:
         "loss": math.nan if costs.loss_factor is None else costs.loss_factor,
     }
     return {name: factor / standings.factor for name, factor in factors.items()}
+
+
+# The table of a paper: a row for each model, its AUC, and its net benefit at a few thresholds.
+
+_SHOWN = {"net_benefit": "Net benefit", "regret": "Regret"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClinicalTable(PaperTable):
+    """AUC and net benefit, or regret, of each model at a few thresholds, each cell with its interval.
+
+    Made by :meth:`Evaluation.clinical_table`.
+
+    Parameters
+    ----------
+    bands : dict of str to Band
+        By model, then "treat all": its curve at the thresholds, with an interval at each.
+    areas : dict of str to Estimate
+        AUC of each model.
+    notes : tuple of str
+        What stands below the table.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> found = evaluate([0, 1, 0, 1] * 25, {"a": [0.1, 0.8, 0.3, 0.6] * 25, "b": [0.4, 0.6, 0.5, 0.4] * 25})
+    >>> print(found.clinical_table([0.1, 0.45]).to_markdown().splitlines()[2])
+    | a | 1.000 (0.960 to 1.000) | 0.444 (0.336 to 0.553) | 0.500 (0.400 to 0.597) |
+    """
+
+    bands: dict[str, Band]
+    areas: dict[str, Estimate]
+    notes: tuple[str, ...]
+
+    def _records(self) -> list[Record]:
+        return [self._record(name, band) for name, band in self.bands.items()]
+
+    def _record(self, name: str, band: Band) -> Record:
+        area = self.areas.get(name)
+        record: Record = {"model": name, "auc": math.nan if area is None else area.value}
+        record |= _ends("auc_ci", (math.nan, math.nan) if area is None else area.interval)
+        for t, value, low, high in zip(band.thresholds.tolist(), band.estimate, band.low, band.high, strict=True):
+            key = f"{band.kind}_at_{t:g}"
+            record |= {key: float(value)} | _ends(f"{key}_ci", (float(low), float(high)))
+        return record
+
+    def _heads(self) -> dict[str, str]:
+        band = next(iter(self.bands.values()))
+        shown = {f"{band.kind}_at_{t:g}": f"{_SHOWN[band.kind]} at {percent(t)}" for t in band.thresholds.tolist()}
+        return {"model": "Model", "auc": "AUC"} | shown
+
+    def _footnotes(self) -> tuple[str, ...]:
+        return self.notes
+
+    def __repr__(self) -> str:
+        band = next(iter(self.bands.values()))
+        return f"ClinicalTable({len(self.areas)} models at {len(band.thresholds)} thresholds)"

@@ -128,6 +128,8 @@ _HEADS = {"auc": "AUC", "p_value": "p", "p_adjusted": "p (Holm)", "n_rows": "row
 _MOST_DIGITS = 17  # of a double
 # A single record of more columns stands upright in a notebook.
 _WIDEST_RECORD = 6
+_DECIMALS = 3  # of a number in a table of a paper
+_PORTRAIT = 80  # characters of a row that a page of Word takes upright
 
 
 class Tabular(ABC):
@@ -137,6 +139,14 @@ class Tabular(ABC):
     _paper: ClassVar[Mapping[str, str]] = {}
     # which of its intervals that shows: "ci", of each number alone, or "simultaneous", of a column
     _paper_intervals: ClassVar[str] = "ci"
+
+    def _paper_cells(self, columns: Columns | None, digits: int) -> list[list[str]]:
+        """Head and rows as a paper prints them."""
+        return paper_cells(self, columns, digits)
+
+    def _footnotes(self) -> tuple[str, ...]:
+        """What a paper says below the table."""
+        return ()
 
     @abstractmethod
     def _records(self) -> list[dict[str, Any]]:
@@ -190,11 +200,13 @@ class Tabular(ABC):
         ValueError
             For an unknown column.
         """
-        header, *rows = [[_latex(cell) for cell in row] for row in paper_cells(self, columns, digits)]
+        header, *rows = [[_latex(cell) for cell in row] for row in self._paper_cells(columns, digits)]
         body = [" & ".join(row) + r" \\" for row in rows]
         columns_of = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
         top = [columns_of, r"\hline", " & ".join(header) + r" \\", r"\hline"]
-        return delivered("\n".join([*top, *body, r"\hline", r"\end{tabular}"]), path)
+        wide = rf"\multicolumn{{{len(header)}}}{{l}}"
+        notes = [rf"{wide}{{\footnotesize {_latex(note)}}} \\" for note in self._footnotes()]
+        return delivered("\n".join([*top, *body, r"\hline", *notes, r"\end{tabular}"]), path)
 
     def to_word(
         self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
@@ -221,15 +233,21 @@ class Tabular(ABC):
         ImportError
             If python-docx is not installed (``pip install 'stakes[word]'``).
         """
-        cells, remedy = paper_cells(self, columns, digits), "a Word table needs python-docx: pip install 'stakes[word]'"
+        cells, remedy = self._paper_cells(columns, digits), "a Word table needs python-docx: pip install 'stakes[word]'"
         docx, layout = import_optional("docx", remedy), import_optional("docx.enum.text", remedy)
         document, buffer = docx.Document(), io.BytesIO()
+        if sum(max(map(len, column)) for column in zip(*cells, strict=True)) > _PORTRAIT:
+            page = document.sections[0]
+            page.orientation = import_optional("docx.enum.section", remedy).WD_ORIENT.LANDSCAPE
+            page.page_width, page.page_height = page.page_height, page.page_width
         table = document.add_table(rows=len(cells), cols=len(cells[0]), style="Light List")
         for row, texts in zip(table.rows, cells, strict=True):
             for place, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
                 cell.text = text
                 if place:
                     cell.paragraphs[0].alignment = layout.WD_ALIGN_PARAGRAPH.RIGHT
+        for note in self._footnotes():
+            document.add_paragraph(note)
         document.save(buffer)
         return delivered(buffer.getvalue(), path)
 
@@ -256,6 +274,35 @@ class Tabular(ABC):
         records = self._records()
         header = list(records[0]) if records else []
         return [header, *[[cell_text(value) for value in record.values()] for record in records]]
+
+
+class PaperTable(Tabular):
+    """A result that everywhere shows what a paper prints: chosen columns, each number with its interval in one cell."""
+
+    @abstractmethod
+    def _heads(self) -> dict[str, str]:
+        """Columns that are shown, and their heads."""
+
+    def _paper_cells(self, columns: Columns | None, digits: int) -> list[list[str]]:
+        if columns is not None:
+            return paper_cells(self, columns, digits)
+        heads, records = self._heads(), self._records()
+        return [list(heads.values()), *([_to_decimals(record, key, digits) for key in heads] for record in records)]
+
+    def _cells(self) -> list[list[str]]:
+        return self._paper_cells(None, _DECIMALS)
+
+
+def _to_decimals(record: Mapping[str, Any], key: str, decimals: int) -> str:
+    """A number and the ends of its interval with as many decimals; texts, counts and times as they are."""
+    value = record[key]
+    if f"{key}_ci_low" not in record:
+        return cell_text(value)
+    ends = record[f"{key}_ci_low"], record[f"{key}_ci_high"]
+    value, low, high = (
+        "" if math.isnan(number) else f"{round(number, decimals) + 0.0:.{decimals}f}" for number in (value, *ends)
+    )
+    return f"{value} ({low} to {high})" if value and low else value
 
 
 def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[list[str]]:

@@ -1,0 +1,233 @@
+"""Figures of a validation study: measures over several horizons, and a decision curve with its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from stakes.base.validation import check_kind
+from stakes.core.options import refuse_amounts
+from stakes.display._axes import (
+    GUIDE_COLOUR,
+    REFERENCE_COLOUR,
+    SMALL,
+    XScale,
+    label_references,
+    legend_under,
+    model_style,
+    pyplot,
+    settle,
+)
+from stakes.display._thresholds import DecisionCurveDisplay
+from stakes.evaluation import Evaluation, HorizonEvaluation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.figure import Figure, SubFigure
+
+_PANELS = {"auc": "AUC", "brier_loss": "Brier loss", "ipa": "IPA", "o_e_ratio": "O:E", "net_benefit": "Net benefit"}
+_REFERENCES = {"auc": 0.5, "ipa": 0.0, "o_e_ratio": 1.0, "net_benefit": 0.0}
+_PANEL = (3.2, 2.6)  # inches
+_APART = 0.012  # of the axis, between the intervals of two models at one horizon
+_PAPER = (6.5, 6.2)
+_CELLS = 50
+_SHADED = 0.15
+_TABLE_POINTS = 7.0
+
+
+class HorizonDisplay:
+    """AUC, Brier loss, IPA, O:E and net benefit over the horizons, one panel each, with the interval of each number.
+
+    Parameters
+    ----------
+    evaluation : HorizonEvaluation
+        Made by :func:`stakes.evaluation.evaluate_horizons`.
+
+    Attributes
+    ----------
+    figure_ : matplotlib figure
+        The figure drawn in.
+    axes_ : dict of str to matplotlib axes
+        By measure.
+    bars_ : dict of str to list of matplotlib containers
+        Points and intervals by measure, one for each model.
+
+    Examples
+    --------
+    >>> from stakes import TimeToEvent
+    >>> from stakes.evaluation import evaluate_horizons
+    >>> from stakes.display import HorizonDisplay
+    >>> outcome = TimeToEvent(event=[1, 0, 1, 0, 1] * 8, time=[1, 2, 3, 5, 6] * 8, horizon=4)
+    >>> risk = [[0.6, 0.9], [0.2, 0.3], [0.3, 0.6], [0.1, 0.2], [0.2, 0.4]] * 8
+    >>> list(HorizonDisplay(evaluate_horizons(outcome, {"model": risk}, horizons=[2, 4])).plot().axes_)
+    ['auc', 'brier_loss', 'ipa', 'o_e_ratio']
+    """
+
+    figure_: Figure | SubFigure
+    axes_: dict[str, Axes]
+    bars_: dict[str, list[ErrorbarContainer]]
+
+    def __init__(self, evaluation: HorizonEvaluation) -> None:
+        check_kind(evaluation, "evaluation", HorizonEvaluation, "what evaluate_horizons returned")
+        self.evaluation = evaluation
+
+    def plot(self, figure: Figure | SubFigure | None = None) -> Self:
+        """Draw the panels side by side, three in a row.
+
+        Parameters
+        ----------
+        figure : matplotlib figure or subfigure, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        HorizonDisplay
+            This object, with its attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes import TimeToEvent
+        >>> from stakes.evaluation import evaluate_horizons
+        >>> outcome = TimeToEvent(event=[1, 0, 1, 0, 1] * 8, time=[1, 2, 3, 5, 6] * 8, horizon=4)
+        >>> found = evaluate_horizons(outcome, {"a": [[0.9], [0.3], [0.6], [0.2], [0.4]] * 8}, horizons=[4])
+        >>> found.plot().axes_["auc"].get_xlabel()
+        'Horizon'
+        """
+        measures = list(next(iter(self.evaluation.estimates.values()))[0])
+        columns = 3
+        rows = -(-len(measures) // columns)
+        new = figure is None
+        if figure is None:
+            figure = pyplot().figure(figsize=(columns * _PANEL[0], rows * _PANEL[1]), layout="constrained")
+        self.figure_ = figure
+        self.axes_ = {name: figure.add_subplot(rows, columns, place) for place, name in enumerate(measures, start=1)}
+        self.bars_ = {name: self._draw(ax, name) for name, ax in self.axes_.items()}
+        handles = self.bars_[measures[0]]
+        if new and len(handles) > 1:
+            legend_under(figure.figure, handles, list(self.evaluation.estimates))
+        return self
+
+    def _draw(self, ax: Axes, measure: str) -> list[ErrorbarContainer]:
+        times, models = self.evaluation.horizons, self.evaluation.estimates
+        span = float(np.ptp(times)) or float(times[0])
+        bars = []
+        for place, found in enumerate(models.values()):
+            style, value = model_style(place), np.array([at[measure].value for at in found])
+            ends = np.array([at[measure].interval for at in found]).T
+            reach = np.abs(ends - value)  # nan where there is no interval: nothing is drawn
+            shift = _APART * span * (place - 0.5 * (len(models) - 1))
+            look: dict[str, Any] = {"color": style.color, "marker": style.marker, "markersize": 4.0, "linewidth": 1.2}
+            bars.append(ax.errorbar(times + shift, value, reach, capsize=2.0, linestyle=style.line, **look))
+        if measure in _REFERENCES:
+            ax.axhline(_REFERENCES[measure], color=REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
+        label = _PANELS[measure]
+        if measure == "net_benefit":
+            label += f" at {100.0 * (self.evaluation.threshold or 0.0):g}%"
+        ax.set(xlabel="Horizon", ylabel=label)
+        ax.tick_params(labelsize=SMALL)
+        ax.grid(visible=True, axis="y", color=GUIDE_COLOUR, linewidth=0.5)
+        return bars
+
+
+def plot_study(
+    evaluation: Evaluation,
+    *,
+    thresholds: ArrayLike | None = None,
+    x_scale: XScale = "linear",
+    figsize: tuple[float, float] = _PAPER,
+) -> Figure:
+    """Draw the figure of a paper: decision curves with bands, where the scores lie, and a table below.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What to draw.
+    thresholds : array_like, optional
+        Columns of the table, at most four look well; by default the ends and the middle of the plausible range.
+    x_scale : {"linear", "log-odds"}, default "linear"
+        Scale of the threshold axis.
+    figsize : tuple of float, default (6.5, 6.2)
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        For amounts, decisions by another rule than the scores, or invalid thresholds.
+    ImportError
+        If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.display import plot_study
+    >>> figure = plot_study(evaluate([0, 1, 0, 1] * 25, {"a": [0.1, 0.8, 0.3, 0.6] * 25}, costs=(0.2, 0.5)))
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['Net benefit', 'Scores', '']
+    """
+    check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
+    refuse_amounts(evaluation.score_tables[0])
+    low, high = evaluation.costs.low, evaluation.costs.high
+    asked = np.unique([low, 0.5 * (low + high), high]) if thresholds is None else thresholds
+    cells = evaluation.clinical_table(asked)._cells()
+    bands = evaluation.bands("net_benefit")
+    figure = pyplot().figure(figsize=figsize, layout="constrained")
+    grid = figure.add_gridspec(3, 1, height_ratios=(6.0, 0.35 * len(evaluation.models) + 0.2, 0.75 * len(cells)))
+    curves = figure.add_subplot(grid[0])
+    strip, table = figure.add_subplot(grid[1], sharex=curves), figure.add_subplot(grid[2])
+    display = DecisionCurveDisplay(evaluation.curves("net_benefit"))
+    display.plot(curves, bounds=(low, high), x_scale=x_scale, legend=None)
+    for line, band in zip(display.lines_, bands.values(), strict=True):
+        ends = band.simultaneous_low, band.simultaneous_high
+        curves.fill_between(band.thresholds, *ends, color=line.get_color(), alpha=_SHADED, linewidth=0.0)
+    _draw_scores(strip, evaluation, [line.get_color() for line in display.lines_], curves)
+    _draw_table(table, cells)
+    handles = [*display.lines_, curves.collections[-1], display.bounds_]
+    band_name = f"{100.0 * evaluation.confidence_level:g}% band, at all thresholds at once"
+    labels = [*map(str, evaluation.models), band_name, "plausible thresholds"]
+    legend_under(figure, handles, labels)
+    settle(figure)
+    label_references(curves)
+    return figure
+
+
+def _draw_scores(strip: Axes, evaluation: Evaluation, colours: list[Any], above: Axes) -> None:
+    """A row of bars for each model, the first on top: how many of its scores lie at each threshold."""
+    scale = above.xaxis.get_transform()
+    first, last_edge = scale.transform(np.array(above.get_xlim()))
+    edges = scale.inverted().transform(np.linspace(first, last_edge, _CELLS + 1))
+    last = len(colours) - 1
+    for row, (table, colour) in enumerate(zip(evaluation.score_tables, colours, strict=True)):
+        counts, _ = np.histogram(table.scores, edges, weights=table.positives + table.negatives)
+        height = 0.85 * counts / (counts.max() or 1.0)
+        strip.stairs(last - row + height, edges, baseline=last - row, fill=True, color=colour)
+    strip.set(ylim=(0.0, len(colours)), yticks=[])
+    strip.tick_params(bottom=False, labelbottom=False)
+    strip.spines[:].set_visible(False)
+    strip.set_ylabel("Scores", fontsize=SMALL, rotation=0, ha="right", va="center")
+
+
+def _draw_table(ax: Axes, cells: list[list[str]]) -> None:
+    """Each number above its interval, so that six thresholds fit."""
+    from matplotlib.transforms import Bbox
+
+    header, *rows = [[cell.replace(" (", "\n(").replace(" at ", "\nat ") for cell in row] for row in cells]
+    ax.axis("off")
+    table = ax.table(cellText=rows, colLabels=header, cellLoc="center", edges="horizontal", bbox=Bbox.unit())
+    table.auto_set_font_size(value=False)
+    table.set_fontsize(_TABLE_POINTS)
+    for (_, column), cell in table.get_celld().items():
+        cell.set_linewidth(0.5)
+        if column == 0:
+            cell.set_text_props(ha="left")

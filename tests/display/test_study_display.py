@@ -1,0 +1,91 @@
+"""Figures of a validation study."""
+
+import numpy as np
+import pytest
+
+from stakes import RowCosts, TimeToEvent, evaluate
+from stakes.display import HorizonDisplay, plot_study
+from stakes.evaluation import evaluate_horizons
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=200)
+TIME, LEFT = RNG.exponential(np.exp(1.5 - X)), RNG.uniform(0.0, 9.0, 200)
+HORIZONS = [1.0, 3.0]
+RISK = np.stack([1.0 - np.exp(-h * np.exp(X - 1.5)) for h in HORIZONS], axis=1)
+OUTCOME = TimeToEvent(event=TIME <= LEFT, time=np.minimum(TIME, LEFT), horizon=3.0)
+MODELS = {"a": RISK, "b": RISK**0.5}
+
+
+@pytest.fixture(scope="module")
+def horizons():
+    return evaluate_horizons(OUTCOME, MODELS, horizons=HORIZONS, threshold=0.2).plot()
+
+
+@pytest.mark.parametrize(
+    ("measure", "label"), [("auc", "AUC"), ("o_e_ratio", "O:E"), ("net_benefit", "Net benefit at 20%")]
+)
+def test_a_panel_shows_each_number_with_its_interval(horizons, measure, label):
+    ax = horizons.axes_[measure]
+    assert (ax.get_ylabel(), ax.get_xlabel()) == (label, "Horizon")
+    for place, (name, bars) in enumerate(zip("ab", horizons.bars_[measure], strict=True)):
+        found = [at[measure] for at in horizons.evaluation.estimates[name]]
+        np.testing.assert_allclose(bars.lines[0].get_ydata(), [each.value for each in found])
+        drawn = [segment[:, 1] for segment in bars.lines[2][0].get_segments()]
+        np.testing.assert_allclose(drawn, [each.interval for each in found])
+        apart = bars.lines[0].get_xdata() - HORIZONS
+        assert np.all((apart < 0.0) if place == 0 else (apart > 0.0))
+
+
+def test_models_have_one_legend_below_and_one_model_has_none(horizons):
+    assert [text.get_text() for text in horizons.figure_.legends[0].get_texts()] == ["a", "b"]
+    alone = HorizonDisplay(evaluate_horizons(OUTCOME, {"a": RISK}, horizons=HORIZONS)).plot()
+    assert list(alone.axes_) == ["auc", "brier_loss", "ipa", "o_e_ratio"]
+    assert not alone.figure_.legends
+    inside = HorizonDisplay(alone.evaluation).plot(alone.figure_.subfigures(1, 1))
+    assert len(inside.axes_) == 4
+    with pytest.raises(ValueError, match="evaluation must be what evaluate_horizons returned, got TimeToEvent"):
+        HorizonDisplay(OUTCOME)
+
+
+@pytest.mark.parametrize("x_scale", ["linear", "log-odds"])
+def test_figure_of_a_paper_shows_bands_scores_and_table(x_scale):
+    result = evaluate(OUTCOME, {name: risk[:, 1] for name, risk in MODELS.items()}, costs=(0.1, 0.4))
+    figure = result.plot(kind="paper", thresholds=[0.1, 0.2, 0.4], x_scale=x_scale)
+    curves, strip, table = figure.axes[:3]
+    assert curves.get_xscale() == strip.get_xscale()
+    assert curves.get_xlim() == strip.get_xlim()
+    band = result.bands("net_benefit")["b"]
+    shaded = curves.collections[-1].get_paths()[0].vertices
+    assert shaded[:, 1].min() == pytest.approx(band.simultaneous_low.min())
+    assert shaded[:, 1].max() == pytest.approx(band.simultaneous_high.max())
+    cells = table.tables[0].get_celld()
+    expected = result.clinical_table([0.1, 0.2, 0.4])._cells()
+    shown = [[cells[row, column].get_text().get_text() for column in range(5)] for row in range(4)]
+    assert [[text.replace("\n", " ") for text in row] for row in shown] == expected
+    low, high = strip.get_xlim()
+    counts = [patch.get_data() for patch in strip.patches]
+    assert [data.baseline for data in counts] == [1, 0]  # the first model on top
+    for data, risk in zip(counts, MODELS.values(), strict=True):
+        weight = OUTCOME.weight * ((risk[:, 1] >= low) & (risk[:, 1] <= high))
+        per_bar = (data.values - data.baseline) / 0.85
+        inside = (risk[:, 1] >= data.edges[0]) & (risk[:, 1] <= data.edges[1])
+        assert per_bar[0] * max(_bars(risk[:, 1], data.edges)) == pytest.approx(weight[inside].sum(), abs=1e-9)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["a", "b", "95% band, at all thresholds at once", "plausible thresholds"]
+
+
+def _bars(score, edges):
+    """Weight between each two edges, the last one included."""
+    places = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
+    inside = (score >= edges[0]) & (score <= edges[-1])
+    return np.bincount(places[inside], OUTCOME.weight[inside], len(edges) - 1)
+
+
+def test_what_it_cannot_draw_is_refused():
+    y = np.arange(200) % 2
+    with pytest.raises(ValueError, match="kind must be one of"):
+        evaluate(y, RISK[:, 0]).plot(kind="poster")
+    with pytest.raises(ValueError, match="amounts"):
+        plot_study(evaluate(RowCosts(y, false_positive=1.0, false_negative=np.linspace(2, 9, 200)), RISK[:, 0]))
+    with pytest.raises(ValueError, match="evaluation must be what evaluate returned, got ndarray"):
+        plot_study(y)
