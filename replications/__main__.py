@@ -39,6 +39,7 @@ NAMES = {
     "selection": "what picking the best of many models does to its numbers, and whether select_best repairs it",
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
     "update_gain": "coverage of the intervals of what an update of a model saves, and what the closed test chooses",
+    "centres": "coverage of the mean over centres, and of prediction intervals for another one",
     "watch": "false alarms and delays of the cost monitor beside daily tests, three sigma and river's detectors",
     "loss_calibration": "Figures 3 and 4 of Caplin, Martin and Marx, redrawn on adult income",
 }

@@ -28,6 +28,7 @@ QUICK = {
     "false_alarms": "--runs 2",
     "action_claims": "--runs 2",
     "update_gain": "--runs 4 --sizes 200",
+    "centres": "--runs 4 --centres 4 --sizes 100",
     "watch": "--streams 4 --looks 100 --reach 50",
     "ledger": "--samples 2 --only bcsc",
 }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
-from stakes.display import HorizonDisplay, plot_study
-from stakes.evaluation import evaluate_horizons
+from stakes.display import ForestDisplay, HorizonDisplay, plot_study
+from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=200)
@@ -89,3 +89,38 @@ def test_what_it_cannot_draw_is_refused():
         plot_study(evaluate(RowCosts(y, false_positive=1.0, false_negative=np.linspace(2, 9, 200)), RISK[:, 0]))
     with pytest.raises(ValueError, match="evaluation must be what evaluate returned, got ndarray"):
         plot_study(y)
+
+
+def test_a_forest_plot_shows_centres_their_mean_and_another_one():
+    rng = np.random.default_rng(4)
+    p = rng.uniform(0.05, 0.9, 600)
+    centre, y = np.repeat(["Graz", "Lyon", "Oslo", "Turin"], 150), rng.random(600) < p
+    found = evaluate_centres(y, {"a": p, "b": p**2}, centre, costs=(0.1, 0.4))
+    display = found.plot("o_e_ratio", model="b")
+    titles = ["Graz", "Lyon", "Oslo", "Turin", "all centres", "another centre"]
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == titles
+    assert (display.ax_.get_xlabel(), display.ax_.get_xscale()) == ("O:E of b", "log")
+    each = [of["o_e_ratio"] for of in found.estimates["b"].values()]
+    np.testing.assert_allclose(display.bars_.lines[0].get_xdata(), [e.value for e in each])
+    drawn = [segment[:, 0] for segment in display.bars_.lines[2][0].get_segments()]
+    np.testing.assert_allclose(drawn, [e.interval for e in each])
+    diamond, line = display.pooled_
+    over = found.pooled["b"]["o_e_ratio"]
+    corners = diamond.get_path().vertices[:4]
+    assert corners[:, 0] == pytest.approx([over.interval[0], over.value, over.interval[1], over.value])
+    assert corners[:, 1] == pytest.approx([4.0, 3.7, 4.0, 4.3])
+    assert tuple(line.get_xdata()) == pytest.approx(over.prediction_interval)
+    gaps = found.plot("regret", model="a - b")
+    assert [guide.get_xdata()[0] for guide in gaps.ax_.lines if guide.get_linewidth() == 0.8] == [0.0]
+    best = found.plot()
+    assert best.ax_.get_xlabel() == "AUC of a"
+    assert [guide.get_xdata()[0] for guide in best.ax_.lines if guide.get_linewidth() == 0.8] == [0.5]
+    with pytest.raises(ValueError, match="measure must be one of"):
+        found.plot("slope", model="a - b")
+    with pytest.raises(ValueError, match="model must be one of"):
+        found.plot("auc", model="c")
+    two = evaluate_centres(y, {"a": p}, np.repeat(["Graz", "Lyon"], 300)).plot("slope")
+    assert not two.pooled_
+    assert len(two.ax_.get_yticklabels()) == 2
+    with pytest.raises(ValueError, match="evaluation must be what evaluate_centres returned"):
+        ForestDisplay(y)

@@ -21,7 +21,7 @@ from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
-from stakes.display._study import HorizonDisplay, plot_study
+from stakes.display._study import ForestDisplay, HorizonDisplay, plot_study
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
@@ -44,6 +44,7 @@ __all__ = [
     "DecompositionDisplay",
     "DeferralDisplay",
     "ExpectedUtilityDisplay",
+    "ForestDisplay",
     "GainsDisplay",
     "HorizonDisplay",
     "InterventionsAvoidedDisplay",

@@ -20,7 +20,7 @@ from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, Value
 from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
-from stakes.display._study import HorizonDisplay, plot_study
+from stakes.display._study import ForestDisplay, HorizonDisplay, plot_study
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
@@ -28,7 +28,7 @@ from stakes.display._thresholds import (
     RegretCurveDisplay,
 )
 from stakes.display._training import MonitorDisplay
-from stakes.evaluation import Evaluation, HorizonEvaluation
+from stakes.evaluation import CentreEvaluation, Evaluation, HorizonEvaluation
 from stakes.information import ValueOfInformation
 from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
@@ -226,6 +226,11 @@ draw.register(Boundary, _drawn_by(BoundaryDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 draw.register(CostMonitor, _drawn_by(CostMonitorDisplay))
 draw.register(HorizonEvaluation, _drawn_by(HorizonDisplay))
+
+
+@draw.register(CentreEvaluation)
+def _centres(evaluation: CentreEvaluation, measure: str = "auc", ax: Any = None, **options: Any) -> ForestDisplay:
+    return ForestDisplay(evaluation).plot(measure, ax, **options)
 
 
 @draw.register(Evaluation)

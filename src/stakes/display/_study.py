@@ -1,4 +1,4 @@
-"""Figures of a validation study: measures over several horizons, and a decision curve with its table."""
+"""Figures of a validation study: several horizons, several centres, and a decision curve with its table."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import check_kind
+from stakes.base.validation import check_choice, check_kind
 from stakes.core.options import refuse_amounts
 from stakes.display._axes import (
     GUIDE_COLOUR,
     REFERENCE_COLOUR,
     SMALL,
     XScale,
+    figure_of,
     label_references,
     legend_under,
     model_style,
@@ -21,7 +22,8 @@ from stakes.display._axes import (
     settle,
 )
 from stakes.display._thresholds import DecisionCurveDisplay
-from stakes.evaluation import Evaluation, HorizonEvaluation
+from stakes.evaluation import ALL, ANOTHER, HEADS, CentreEvaluation, Evaluation, HorizonEvaluation, value_of
+from stakes.inference import RandomEffects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _PANELS = {"auc": "AUC", "brier_loss": "Brier loss", "ipa": "IPA", "o_e_ratio": "O:E", "net_benefit": "Net benefit"}
 _REFERENCES = {"auc": 0.5, "ipa": 0.0, "o_e_ratio": 1.0, "net_benefit": 0.0}
+_AT_BEST = {"auc": 0.5, "o_e_ratio": 1.0, "calibration_in_the_large": 0.0, "slope": 1.0, "net_benefit": 0.0}
 _PANEL = (3.2, 2.6)  # inches
 _APART = 0.012  # of the axis, between the intervals of two models at one horizon
 _PAPER = (6.5, 6.2)
@@ -135,6 +138,111 @@ class HorizonDisplay:
         ax.tick_params(labelsize=SMALL)
         ax.grid(visible=True, axis="y", color=GUIDE_COLOUR, linewidth=0.5)
         return bars
+
+
+class ForestDisplay:
+    """One measure of a model in each centre with its interval, the mean over centres, and the range of another one.
+
+    Parameters
+    ----------
+    evaluation : CentreEvaluation
+        Made by :func:`stakes.evaluation.evaluate_centres`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it is drawn.
+    figure_ : matplotlib figure
+        The figure of the axes.
+    bars_ : matplotlib container
+        Points and intervals of the centres, from the top.
+    pooled_ : list of matplotlib artists
+        The diamond of the mean and the line of another centre; empty where nothing was pooled.
+
+    Examples
+    --------
+    >>> from stakes.display import ForestDisplay
+    >>> from stakes.evaluation import evaluate_centres
+    >>> y, p = [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 12, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 12
+    >>> found = evaluate_centres(y, {"model": p}, ["a"] * 40 + ["b"] * 40 + ["c"] * 40)
+    >>> ForestDisplay(found).plot("slope").ax_.get_xlabel()
+    'Slope of model'
+    """
+
+    ax_: Axes
+    figure_: Figure
+    bars_: ErrorbarContainer
+    pooled_: list[Any]
+
+    def __init__(self, evaluation: CentreEvaluation) -> None:
+        check_kind(evaluation, "evaluation", CentreEvaluation, "what evaluate_centres returned")
+        self.evaluation = evaluation
+
+    def plot(self, measure: str = "auc", ax: Axes | None = None, *, model: str | None = None) -> Self:
+        """Draw the forest plot.
+
+        Parameters
+        ----------
+        measure : str, default "auc"
+            Such as "auc", "o_e_ratio" (on a log axis) or "slope".
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        model : str, optional
+            A model, or the difference between two, such as "a - b"; by default the first model.
+
+        Returns
+        -------
+        ForestDisplay
+            This object, with its attributes.
+
+        Raises
+        ------
+        ValueError
+            For an unknown model or measure.
+        ImportError
+            If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+        Examples
+        --------
+        >>> from stakes.evaluation import evaluate_centres
+        >>> y, p = [0, 1, 0, 1, 1, 0, 0, 1, 0, 1] * 12, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.2, 0.9, 0.6, 0.7] * 12
+        >>> found = evaluate_centres(y, {"model": p}, ["a"] * 40 + ["b"] * 40 + ["c"] * 40)
+        >>> [label.get_text() for label in found.plot("auc").ax_.get_yticklabels()]
+        ['a', 'b', 'c', 'all centres', 'another centre']
+        """
+        estimates = self.evaluation.estimates
+        name = next(iter(estimates)) if model is None else check_choice(model, "model", tuple(estimates))
+        of = estimates[name]
+        check_choice(measure, "measure", tuple(next(iter(of.values()))))
+        pooled = self.evaluation.pooled[name].get(measure)
+        titles = [*of, *((ALL, ANOTHER) if pooled is not None else ())]
+        if ax is None:
+            ax = pyplot().subplots(figsize=(_PAPER[0], 0.9 + 0.28 * len(titles)), layout="constrained")[1]
+        self.ax_, self.figure_ = ax, figure_of(ax)
+        found = [(value_of(each[measure]), *each[measure].interval) for each in of.values()]
+        value, low, high = np.array(found).T
+        look: dict[str, Any] = {"fmt": "s", "color": model_style(0).color, "markersize": 5.0, "capsize": 2.0}
+        places = np.arange(len(found), dtype=float)
+        self.bars_ = ax.errorbar(value, places, xerr=np.abs([low - value, high - value]), **look)
+        self.pooled_ = [] if pooled is None else self._draw_pooled(ax, pooled, len(found))
+        if measure == "o_e_ratio":
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_formatter("{x:g}")
+        reference = 0.0 if name not in self.evaluation.models else _AT_BEST.get(measure)
+        if reference is not None:
+            ax.axvline(reference, color=REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
+        ax.set(xlabel=f"{HEADS[measure]} of {name}", ylim=(len(titles) - 0.5, -0.5))
+        ax.set_yticks(range(len(titles)), titles)
+        ax.tick_params(labelsize=SMALL, which="both")
+        return self
+
+    def _draw_pooled(self, ax: Axes, pooled: RandomEffects, row: int) -> list[Any]:
+        low, high = pooled.interval
+        corners = [(low, row), (pooled.value, row - 0.3), (high, row), (pooled.value, row + 0.3)]
+        (diamond,) = ax.fill(*zip(*corners, strict=True), color=model_style(1).color)
+        (line,) = ax.plot(pooled.prediction_interval, (row + 1, row + 1), color=model_style(1).color, linewidth=2.0)
+        return [diamond, line]
 
 
 def plot_study(

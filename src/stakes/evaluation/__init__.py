@@ -4,6 +4,11 @@ from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._answer import Answer
 from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
+from stakes.evaluation._centres import ALL as ALL
+from stakes.evaluation._centres import ANOTHER as ANOTHER
+from stakes.evaluation._centres import HEADS as HEADS
+from stakes.evaluation._centres import CentreEvaluation, evaluate_centres
+from stakes.evaluation._centres import value_of as value_of
 from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
 from stakes.evaluation._evaluate import KeptEvaluation, evaluate, evaluate_frame
 from stakes.evaluation._evaluate import check_request as check_request
@@ -31,6 +36,7 @@ __all__ = [
     "BestByBounds",
     "BestByCost",
     "Calibrations",
+    "CentreEvaluation",
     "Check",
     "ClinicalTable",
     "Evaluation",
@@ -48,6 +54,7 @@ __all__ = [
     "best_by_bounds",
     "best_by_cost",
     "evaluate",
+    "evaluate_centres",
     "evaluate_estimator",
     "evaluate_frame",
     "evaluate_horizons",

@@ -7,6 +7,7 @@ from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
 from stakes.inference._calibration import observed_to_expected as observed_to_expected
+from stakes.inference._calibration import recalibration_estimates as recalibration_estimates
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS as PAIRED_NEEDS_ROWS
 from stakes.inference._comparison import Comparison, Dominance, compare, dominance
 from stakes.inference._comparison import check_against_tables as check_against_tables
@@ -26,6 +27,7 @@ from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
+from stakes.inference._random_effects import RandomEffects, random_effects
 from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
 from stakes.inference._selection import differences_from as differences_from
@@ -69,6 +71,7 @@ __all__ = [
     "Money",
     "PairSums",
     "Pooled",
+    "RandomEffects",
     "RankedModel",
     "Ranking",
     "Selection",
@@ -87,6 +90,7 @@ __all__ = [
     "metric_interval",
     "money",
     "pool",
+    "random_effects",
     "select_best",
     "threshold_intervals",
 ]

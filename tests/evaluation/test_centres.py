@@ -1,0 +1,134 @@
+"""Models in several centres: each number is that of the centre's rows, and the pool that of its estimates."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from stakes import RowCosts, TimeToEvent, metric_interval
+from stakes.evaluation import evaluate_centres
+from stakes.inference import random_effects
+
+RNG = np.random.default_rng(12)
+N = 900
+CENTRE = RNG.choice(["Graz", "Lyon", "Oslo", "Turin"], N)
+X = RNG.normal(size=N)
+A, B = expit(X - 1.0), expit(0.6 * X - 0.8 + 0.3 * RNG.normal(size=N))
+Y = RNG.random(N) < expit(X - 1.0 + 0.5 * (CENTRE == "Oslo"))
+FOUND = evaluate_centres(Y, {"a": A, "b": B}, CENTRE, threshold=0.3, costs=(0.1, 0.4))
+
+
+@pytest.mark.parametrize("centre", ["Graz", "Lyon", "Oslo", "Turin"])
+@pytest.mark.parametrize(("model", "p"), [("a", A), ("b", B)])
+def test_numbers_of_a_centre_are_those_of_its_rows(model, p, centre):
+    mine = centre == CENTRE
+    y, p = Y[mine], p[mine]
+    found = {name: each.value for name, each in FOUND.estimates[model][centre].items()}
+    assert list(found) == ["auc", "o_e_ratio", "calibration_in_the_large", "slope", "net_benefit", "regret"]
+    assert found["auc"] == pytest.approx(roc_auc_score(y, p), abs=1e-12)
+    assert found["o_e_ratio"] == pytest.approx(y.mean() / p.mean(), abs=1e-12)
+    fit = LogisticRegression(C=1e9, tol=1e-10, max_iter=1000).fit(logit(p)[:, None], y)
+    assert found["slope"] == pytest.approx(fit.coef_[0, 0], abs=1e-5)
+    shifted = expit(logit(p) + found["calibration_in_the_large"])
+    assert shifted.mean() == pytest.approx(y.mean(), abs=1e-9)  # the score equation of the intercept
+    acted = p >= 0.3
+    assert found["net_benefit"] == pytest.approx((acted & y).mean() - 3.0 / 7.0 * (acted & ~y).mean(), abs=1e-12)
+    ratios = 0.1 + 0.3 * (np.arange(3000) + 0.5) / 3000.0
+    costs = [np.where(p >= c, c * ~y, (1.0 - c) * y).mean() for c in ratios]
+    assert found["regret"] == pytest.approx(np.mean(costs), abs=1e-4)
+    record = next(r for r in FOUND._records() if (r["model"], r["centre"]) == (model, centre))
+    assert (record["rows"], record["positives"]) == (mine.sum(), y.sum())
+    assert record["auc_ci_low"] < record["auc"] < record["auc_ci_high"]
+
+
+def test_differences_are_those_of_the_numbers():
+    for centre in ("Graz", "Oslo"):
+        for key in ("auc", "net_benefit", "regret"):
+            first, second, gap = (FOUND.estimates[name][centre][key] for name in ("a", "b", "a - b"))
+            assert gap.difference == pytest.approx(first.value - second.value, abs=1e-12)
+    assert list(FOUND.estimates["a - b"]["Oslo"]) == ["auc", "net_benefit", "regret"]
+    record = next(r for r in FOUND._records() if r["model"] == "a - b")
+    assert math.isnan(record["slope"])
+    assert FOUND.models == ("a", "b")
+
+
+@pytest.mark.parametrize(("key", "there", "slope"), [
+    ("auc", logit, lambda v: 1.0 / (v * (1.0 - v))),
+    ("o_e_ratio", np.log, lambda v: 1.0 / v),
+    ("slope", np.asarray, np.ones_like),
+    ("regret", np.asarray, np.ones_like),
+])  # fmt: skip
+def test_centres_are_pooled_where_they_are_about_normal(key, there, slope):
+    each = [of[key] for of in FOUND.estimates["a"].values()]
+    values, errors = np.array([[e.value, e.standard_error] for e in each]).T
+    expected, found = random_effects(there(values), slope(values) * errors), FOUND.pooled["a"][key]
+    assert there(found.value) == pytest.approx(expected.value)
+    assert tuple(map(there, found.interval)) == pytest.approx(expected.interval)
+    assert tuple(map(there, found.prediction_interval)) == pytest.approx(expected.prediction_interval)
+    assert found.standard_error == pytest.approx(expected.standard_error / slope(np.array(found.value)))
+    over, another = (next(r for r in FOUND._records() if r["centre"] == t) for t in ("all centres", "another centre"))
+    assert (over[f"{key}_ci_low"], over[f"{key}_ci_high"]) == found.interval
+    assert (another[f"{key}_ci_low"], another[f"{key}_ci_high"]) == found.prediction_interval
+    assert over["rows"] == N
+
+
+def test_weights_count_as_repeated_rows_do():
+    times = 1 + np.arange(N) % 2
+    weighted = evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=times)
+    repeated = evaluate_centres(np.repeat(Y, times), {"a": np.repeat(A, times)}, np.repeat(CENTRE, times))
+    for centre in ("Graz", "Oslo"):
+        for key in ("auc", "o_e_ratio", "slope"):
+            pair = (found.estimates["a"][centre][key].value for found in (weighted, repeated))
+            assert next(pair) == pytest.approx(next(pair), abs=1e-9)
+
+
+def test_censoring_is_estimated_in_each_centre():
+    time, left = RNG.exponential(np.exp(1.5 - X)), RNG.uniform(0.0, 9.0, N)
+    follow_up = {"event": time <= left, "time": np.minimum(time, left)}
+    outcome, risk = TimeToEvent(**follow_up, horizon=3.0), 1.0 - np.exp(-3.0 * np.exp(X - 1.5))
+    found = evaluate_centres(outcome, {"a": risk}, CENTRE, threshold=0.3).estimates["a"]["Oslo"]
+    mine = CENTRE == "Oslo"
+    alone = TimeToEvent(**{key: values[mine] for key, values in follow_up.items()}, horizon=3.0)
+    assert found["auc"].interval == pytest.approx(metric_interval(alone, risk[mine], "roc_auc_score").interval)
+    assert found["o_e_ratio"].value == pytest.approx(alone.prevalence / risk[mine].mean())
+
+
+def test_a_centre_without_an_error_is_left_out_and_said():
+    y, p = Y.copy(), A.copy()
+    small = np.flatnonzero(CENTRE == "Lyon")
+    y[small], p[small] = np.arange(len(small)) < 40, np.where(np.arange(len(small)) < 40, 0.8, 0.3)
+    found = evaluate_centres(y, {"a": p}, CENTRE)
+    assert found.left_out["a"]["auc"] == ("Lyon",)
+    assert found.pooled["a"]["auc"].centres == 3
+    assert "Not pooled, for want of an error: AUC of a in Lyon." in found._footnotes()
+    assert "Not pooled" not in " ".join(FOUND._footnotes())
+    assert "Errors are rough where a class has fewer than 50 rows: Lyon." in found._footnotes()
+    two = evaluate_centres(Y, {"a": A}, np.where(CENTRE == "Oslo", "Oslo", "rest"))
+    assert two.pooled["a"] == {}
+    assert two._records()[-1]["centre"] == "another centre"
+    assert math.isnan(two._records()[-1]["auc"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y_prob": A}, "y_prob must map the names of models"),
+        ({"centres": CENTRE[:-1]}, "centres"),
+        ({"centres": np.arange(N)}, "centres must name two or more centres of several rows each, got 900 in 900 rows"),
+        ({"centres": np.zeros(N)}, "centres must name two or more centres of several rows each, got 1 in 900 rows"),
+        ({"centres": np.where(X > 2.0, None, CENTRE)}, "centres"),
+        ({"threshold": 1.0}, "threshold must lie strictly between 0 and 1, got 1"),
+        ({"threshold": 20}, "threshold must lie strictly between 0 and 1, got 20"),
+        ({"costs": (0.4, 0.1)}, "costs"),
+        ({"y_true": RowCosts(Y, false_positive=1.0, false_negative=2.0)}, "RowCosts"),
+        ({"y_true": Y & (CENTRE != "Graz")}, "every centre, got .* rows of Graz, none of them positive"),
+        ({"y_true": Y | (CENTRE == "Graz")}, "every centre, got .* rows of Graz, all of them positive"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(changed, message):
+    given = {"y_true": Y, "y_prob": {"a": A}, "centres": CENTRE} | changed
+    with pytest.raises(ValueError, match=message):
+        evaluate_centres(given.pop("y_true"), given.pop("y_prob"), given.pop("centres"), **given)
