@@ -67,7 +67,7 @@ CENSORING = {
     "Graf E",
     "Uno H",
 }
-ESTIMATED = CENSORING | {"Kaplan-Meier estimate of censoring", "allow for the estimated weights", "no interval"}
+ESTIMATED = CENSORING | {"Kaplan-Meier estimate of censoring", "allow for the estimated weights"}
 CENSORING_DEPENDS = "That censoring depends on nothing that bears on the event is assumed"
 
 
@@ -102,7 +102,7 @@ CENSORING_DEPENDS = "That censoring depends on nothing that bears on the event i
         ),
         (
             lambda: RowCosts(followed(), false_positive=10.0, false_negative=1.0 + 50.0 * Q, unit="EUR"),
-            (ESTIMATED - {"Uno H", "no interval"}) | {"at stake (EUR)", "taken as known when it is decided", "Bahnsen"},
+            (ESTIMATED - {"Uno H"}) | {"at stake (EUR)", "taken as known when it is decided", "Bahnsen"},
             "under the ROC",
         ),
     ],

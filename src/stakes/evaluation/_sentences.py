@@ -210,12 +210,10 @@ def _choice_method(standings: Standings) -> Iterator[str]:
 
 
 def _calibration_method(standings: Standings) -> str:
-    estimated = standings.rows is not None and standings.rows.origin is not None
-    no_interval = ", which has no interval where weights are estimated," if estimated else ""
     low, high = percent(standings.costs.low), percent(standings.costs.high)
     where = f"at {low}" if low == high else f"from {low} to {high}"
     return (
         "Calibration was summarised by the ratio of observed to expected events, calibration in the large, the slope "
         "of logistic recalibration [achilles] and the Integrated Calibration Index [ici] with lowess over two thirds "
-        f"of the rows{no_interval or ','} over all rows and over those scored {where}."
+        f"of the rows, over all rows and over those scored {where}."
     )

@@ -42,9 +42,9 @@ Reaches = Callable[[Floats, Floats, float], Bools]
 WITHHELD = {"e50", "emax"}
 _NOWHERE = (math.nan, math.nan)
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
-_ESTIMATED = "no interval: the noise of the smoothed curve would take the weights as known"
 _NEEDED_EVENTS = 50  # of each class: with 30, intervals of 95% covered 89 to 92%
 _POINTS = 100  # of the curve, at equal shares of the rows
+_FEWER_POINTS = 40  # where the errors of every row are kept at each point
 _DRAWS = 500
 _HALVINGS = 14
 _FURTHEST = 1e6  # times the number seen
@@ -69,8 +69,6 @@ class Deviations:
 
 
 def _reason(cells: WeightedCells, design: Design) -> str:
-    if design.origin is not None:
-        return _ESTIMATED
     if design.lags is not None:
         return "no interval: its noise is known for independent rows and clusters only"
     rows = round(cells.rows[0]), round(cells.rows[1])
@@ -117,37 +115,53 @@ def _crossing(rising: Callable[[float], float], goal: float, low: float, high: f
 
 
 def _deviations(
-    cells: WeightedCells, codes: Integers | None, smoothed: Neighbourhoods, smoother: tuple[float, int], rng: Generator
+    cells: WeightedCells, design: Design, smoothed: Neighbourhoods, smoother: tuple[float, int], rng: Generator
 ) -> Deviations:
-    table = cells.table
-    at, weight = _points(smoothed)
+    table, origin = cells.table, design.origin
+    at, weight = _points(smoothed, _POINTS if origin is None else _FEWER_POINTS)
     fits = smoothed.fits(at, span=smoother[0], degree=smoother[1])
     rate = np.clip(np.interp(table.scores, at, fits.rate), 0.0, 1.0)
     # what the smoother would add to a curve over the log-odds that bends more freely
     freer = curve_over_log_odds(table)
     bias = fits.matrix @ (smoothed.weight * freer.at(smoothed.score)) - freer.at(at)
     found = partial(Deviations, fits.rate - at, weight=weight, shift=at * (1.0 - at), bias=bias)
-    if codes is not None:
+    if origin is None and design.codes is not None:
         residual = cells.weight * (cells.y - rate[cells.level])
-        noise = fits.matrix @ _clustered(cells, codes, residual, fits, rng)
+        noise = fits.matrix @ _clustered(cells, design.codes, residual, fits, rng)
         return found(noise, noise)
-    normal = rng.standard_normal((len(smoothed.score), _DRAWS))
     seen = table.positives_squared * (1.0 - rate) ** 2 + table.negatives_squared * rate**2
     stated = (table.positives_squared + table.negatives_squared) * (table.scores * (1.0 - table.scores))
+    if origin is not None:
+        noise = _with_estimated_weights(cells, design, fits, rate, rng)
+        known, calibrated = (np.square(fits.matrix) @ smoothed.sums(variance) for variance in (seen, stated))
+        return found(
+            noise, noise * np.sqrt(np.divide(calibrated, known, out=np.ones_like(known), where=known > 0.0))[:, None]
+        )
+    normal = rng.standard_normal((len(smoothed.score), _DRAWS))
     # standard errors of the weight of positives in each cell of independent rows
     noise, alone = (fits.matrix * np.sqrt(smoothed.sums(variance)) @ normal for variance in (seen, stated))
     return found(noise, alone)
 
 
-def _points(smoothed: Neighbourhoods) -> tuple[Floats, Floats]:
+def _with_estimated_weights(
+    cells: WeightedCells, design: Design, fits: LocalFits, rate: Floats, rng: Generator
+) -> Floats:
+    """Noise at the points of the curve, with what estimating the weights adds to each row's error."""
+    pull = fits.matrix[:, fits.cells.cell[cells.level]]
+    units = design.units(cells.total * pull * (cells.y - rate[cells.level]))
+    values, vectors = np.linalg.eigh(units @ units.T)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal((len(values), _DRAWS)))
+
+
+def _points(smoothed: Neighbourhoods, most: int) -> tuple[Floats, Floats]:
     """Evaluation points of the curve and their weights: all distinct scores if few, else by rank."""
     scores, total = smoothed.table.scores, smoothed.table.total
-    if len(scores) <= _POINTS:
+    if len(scores) <= most:
         return scores, np.diff(smoothed.before) / total
-    middle = scores[np.searchsorted(smoothed.before[1:] / total, (np.arange(_POINTS) + 0.5) / _POINTS)]
+    middle = scores[np.searchsorted(smoothed.before[1:] / total, (np.arange(most) + 0.5) / most)]
     at, count = np.unique(middle, return_counts=True)
     ends = np.setdiff1d(scores[[0, -1]], at)  # for the largest distance
-    points, share = np.append(at, ends), np.append(count / _POINTS, np.zeros(len(ends)))
+    points, share = np.append(at, ends), np.append(count / most, np.zeros(len(ends)))
     order = np.argsort(points)
     return points[order], share[order]
 
@@ -521,7 +535,7 @@ def calibration_estimates(
     smoothed, how = Neighbourhoods(cells.table), SMOOTHERS[smoother]
     values, reason = smoothed_distances(smoothed, *how).items(), _reason(cells, design)
     without = {name: reason or _NO_INTERVAL for name, _ in values if reason or name in WITHHELD}
-    seen = None if reason else _deviations(cells, design.codes, smoothed, how, rng)
+    seen = None if reason else _deviations(cells, design, smoothed, how, rng)
     curve = [
         Estimate(name, value, math.nan, _NOWHERE, level, without[name])
         if seen is None or name in without
