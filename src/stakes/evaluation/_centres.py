@@ -18,6 +18,7 @@ from stakes.base.validation import (
     check_number,
     check_same_order,
     check_sample,
+    in_percent,
     plain_labels,
     refuse_missing,
     to_array,
@@ -240,7 +241,7 @@ def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[s
     asked: dict[str, dict[str, Any]] = {"auc": {"metric": "roc_auc_score"}}
     if threshold is not None:
         if not 0.0 < check_number(threshold, "threshold") < 1.0:
-            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}.")
+            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
         asked["net_benefit"] = {"metric": "net_benefit_score", "threshold": float(threshold)}
     if costs is not None:
         asked["regret"] = {"metric": "expected_regret", "costs": as_costs(costs)}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Floats
-from stakes.base.validation import brief, check_level, check_number, check_same_order, to_array, to_floats
+from stakes.base.validation import brief, check_level, check_number, check_same_order, in_percent, to_array, to_floats
 from stakes.core.options import evaluation_data
 from stakes.inference import Estimate, metric_difference, metric_interval, observed_to_expected
 from stakes.outcomes import TimeToEvent
@@ -250,7 +250,7 @@ def evaluate_horizons(
     if threshold is not None:
         threshold = check_number(threshold, "threshold")
         if not 0.0 < threshold < 1.0:
-            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}.")
+            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
     if not (hasattr(y_prob, "items") and len(y_prob)):
         raise ValueError(f"y_prob must map the names of models to their risks by each horizon, got {brief(y_prob)}.")
     risks = {str(name): _risks(given, times, f"y_prob[{name!r}]") for name, given in y_prob.items()}

@@ -20,6 +20,7 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
+    in_percent,
     to_array,
     to_floats,
 )
@@ -525,7 +526,7 @@ def check_scores_asked(thresholds: Any, table: ScoreTable, kind: str = "reliabil
 def _require(good: Bools, points: Floats, rule: str) -> None:
     if not good.all():
         first = int(np.argmin(good))
-        raise ValueError(f"thresholds {rule}, got {points[first]} at index {first}.")
+        raise ValueError(f"thresholds {rule}, got {points[first]} at index {first}{in_percent(points[first])}.")
 
 
 def _check_ascending(thresholds: Any) -> Floats:

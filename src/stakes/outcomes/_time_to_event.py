@@ -50,6 +50,8 @@ class FollowUp:
 
 def check_horizon(horizon: Any) -> float:
     """Return a finite time after the start, or raise."""
+    if np.ndim(horizon) and not isinstance(horizon, str):
+        raise ValueError(f"horizon must be one time, got {horizon!r}: for several, evaluate_horizons(..., horizons=).")
     return check_size(horizon, "horizon")
 
 
@@ -385,6 +387,7 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
 # 2011). All metrics, curves and decompositions are then those of weighted rows.
 
 NEEDED_AT_RISK = 5
+_FAR = 5.0  # times the follow-up, beyond which a horizon is probably in another unit
 _LARGE_DEVIATION = 0.05  # deviation from 1 of the ratio of weights to rows, above which a summary mentions it
 
 
@@ -553,8 +556,12 @@ class TimeToEvent(Outcome):
         where = "" if strata is None else f" in group {str(strata[ends[0].rows[0]])!r}"
         raise BeyondFollowUpError(
             f"horizon {self.horizon:g} lies beyond the last time anyone was followed{where}, {last:g}: nothing is "
-            f"known about {unknown:.3g} of the weight."
+            f"known about {unknown:.3g} of the weight. {self._what_to_do(last)}"
         )
+
+    def _what_to_do(self, last: float) -> str:
+        far = self.horizon > _FAR * last
+        return "Are times and horizon in the same unit?" if far else f"Pass a horizon of at most {last:g}."
 
     @property
     def pooled(self) -> bool:
