@@ -69,6 +69,7 @@ OWN = {
     "difference_band": {"a": P, "b": P**2},
     "dominance": {"a": TABLE, "b": TABLE},
     **{key: {"y_prob": {"new": P, "old": P**2}} for key in ("best_models", "select_best")},
+    "random_effects": {"values": [0.1, 0.2, 0.3], "standard_errors": [0.1, 0.2, 0.1]},
     "Mixture": {"weights": [1.0]},
     "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": np.column_stack([1 - P, P])},
     "check_proper": {"loss": lambda p, k: 1.0 - p[k]},
