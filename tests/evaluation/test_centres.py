@@ -75,6 +75,17 @@ def test_centres_are_pooled_where_they_are_about_normal(key, there, slope):
     assert over["rows"] == N
 
 
+def test_columns_of_a_frame_are_crossed():
+    pd = pytest.importorskip("pandas")
+    late = X > 0.0
+    frame = pd.DataFrame({"site": CENTRE, "late": np.where(late, 1, 0)})
+    crossed = evaluate_centres(Y, {"a": A}, frame)
+    assert list(crossed.sizes)[:2] == ["Graz / 0", "Graz / 1"]
+    mine = (CENTRE == "Oslo") & late
+    assert crossed.sizes["Oslo / 1"] == (mine.sum(), Y[mine].sum())
+    assert crossed.estimates["a"]["Oslo / 1"]["auc"].value == pytest.approx(roc_auc_score(Y[mine], A[mine]))
+
+
 def test_weights_count_as_repeated_rows_do():
     times = 1 + np.arange(N) % 2
     weighted = evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=times)

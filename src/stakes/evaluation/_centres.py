@@ -46,6 +46,7 @@ HEADS |= {"net_benefit": "Net benefit", "regret": "Regret"}
 _CALIBRATION = ("o_e_ratio", "calibration_in_the_large", "slope")
 _ROUGH = 50  # rows of the rarer class; with 27 in each of 20 centres, intervals of the mean covered .91 to .94
 _FEWEST = 3  # centres that are pooled
+_DEEPEST = 2  # dimensions: rows, and columns that are crossed
 ALL, ANOTHER = "all centres", "another centre"
 
 Found = Estimate | Comparison
@@ -177,8 +178,8 @@ def evaluate_centres(
         Labels with two values; or follow-up, whose censoring is then estimated within each centre.
     y_prob : mapping of str to array_like of shape (n,)
         Probabilities of the positive class, by model.
-    centres : array_like of shape (n,)
-        The centre of each row; pass labels joined ("site / sex") for crossed groups.
+    centres : array_like of shape (n,) or (n, k)
+        The centre of each row; several columns are crossed ("Oslo / 2024").
     threshold : float, optional
         Risk in (0, 1) from which one acts, for the net benefit.
     costs : CostDistribution, tuple of float, or float, optional
@@ -278,9 +279,12 @@ def _rows(
 
 def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
     labels = to_array(centres, "centres")
-    if labels.shape != (n,):
+    if labels.shape[:1] != (n,) or labels.ndim > _DEEPEST:
         raise ValueError(f"centres must have one value for each of the {n} rows, got shape {labels.shape}.")
-    refuse_missing(labels, "centres")
+    for column in labels.reshape(n, -1).T:
+        refuse_missing(column, "centres")
+    if labels.ndim > 1:
+        labels = np.array([" / ".join(map(str, crossed)) for crossed in labels.tolist()])
     labels = plain_labels(labels)
     names = np.unique(labels)
     if not 1 < len(names) <= n // 2:
