@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
-from stakes.evaluation import evaluate_horizons
+from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 HORIZONS = [1.0, 2.5, 4.0]
 RNG = np.random.default_rng(5)
@@ -60,6 +60,19 @@ def test_numbers_are_those_of_weighted_rows(model, risk, place):
     assert record["at_risk"] == np.count_nonzero(HORIZONS[place] <= TIME)
     assert record["event_rate"] == pytest.approx(rate)
     assert all(record[f"{name}_ci_low"] < record[name] < record[f"{name}_ci_high"] for name in expected)
+
+
+def test_one_net_benefit_has_one_interval():
+    at = OUTCOME.at(2.5)
+    table = evaluate(at, {"a": RISK[:, 1]}, costs=(0.1, 0.5)).clinical_table([0.3])._records()[0]
+    shown = (table["net_benefit_at_0.3_ci_low"], table["net_benefit_at_0.3_ci_high"])
+    assert FOUND.estimates["a"][1]["net_benefit"].interval == pytest.approx(shown, abs=1e-12)
+    centre = np.where(X > 0.0, "Graz", "Oslo")
+    mine = centre == "Graz"
+    alone = evaluate(Y[mine], {"a": RISK[mine, 1]}, costs=(0.1, 0.5)).clinical_table([0.3])._records()[0]
+    shown = (alone["net_benefit_at_0.3_ci_low"], alone["net_benefit_at_0.3_ci_high"])
+    found = evaluate_centres(Y, {"a": RISK[:, 1]}, centre, threshold=0.3).estimates["a"]["Graz"]["net_benefit"]
+    assert found.interval == pytest.approx(shown, abs=1e-12)
 
 
 def test_differences_are_those_of_the_numbers():
