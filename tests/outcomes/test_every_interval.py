@@ -45,7 +45,6 @@ ALLOWS = {
 }
 REFUSES = {
     "best_models": lambda f, y: f(y, {"p": P, "q": Q}),
-    "binned_reliability": lambda f, y: f(y, P),
     "certify_decided": lambda f, y: f(y, P, threshold=0.5, max_error=0.2),
     "consistency_band": lambda f, y: f(y, P),
     "decision_calibration_test": lambda f, y: f(y, np.c_[1 - P, P], matrices=[[0, 1], [1, 0]]),
@@ -59,6 +58,7 @@ REFUSES = {
     "value_of_information": lambda f, y: f(y, {"p": P, "q": Q}, costs=(0.1, 0.4)),
 }
 ELSEWHERE = {"evaluate_frame", "integrated_metric", "money"}  # held below, and over horizons
+ELSEWHERE |= {"binned_reliability"}  # each bin has its own Kaplan-Meier estimate
 
 
 def functions():

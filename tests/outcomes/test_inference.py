@@ -226,7 +226,6 @@ def test_table_keeps_that_its_weights_are_estimated(rows):
     "ask",
     [
         lambda y, p: confidence_band(y, p, "reliability"),
-        binned_reliability,
         lambda y, p: evaluate(ScoreTable.from_predictions(y, p)),
     ],
 )
@@ -289,3 +288,48 @@ def test_intervals_of_distances_hold_with_censoring(last, power):
         low, high = calibration_summary(TimeToEvent(**follow_up), score**power).interval("ici")
         held.append(low <= truth <= high)
     assert np.mean(held) >= 0.88  # 57 of 60 expected at least; .88 is 2.5 standard errors below .95
+
+
+# Bins of the score.
+
+
+def test_each_bin_has_its_own_kaplan_meier_estimate():
+    follow_up, risk = followed(500, 7, 5.0)
+    found = binned_reliability(TimeToEvent(**follow_up), risk, n_bins=4, confidence_level=0.9)
+    place = np.searchsorted(found.score_low, risk, side="right") - 1
+    assert np.bincount(place).tolist() == [125] * 4
+    for k in range(4):
+        time, event = follow_up["time"][place == k], follow_up["event"][place == k]
+        free, greenwood = 1.0, 0.0
+        for t in np.sort(time[event & (time <= 2.0)]):
+            at_risk = np.count_nonzero(time >= t)
+            free, greenwood = free * (1.0 - 1.0 / at_risk), greenwood + 1.0 / (at_risk * (at_risk - 1.0))
+        assert found.event_rate[k] == pytest.approx(1.0 - free, abs=1e-12)
+        assert found.mean_score[k] == pytest.approx(risk[place == k].mean())
+        size = (1.0 - free) * free / (free**2 * greenwood)
+        assert found.effective_n[k] == pytest.approx(
+            size, rel=0.02
+        )  # Greenwood's variance, but for the size of a sample
+        low, high = proportion(1.0 - free, found.effective_n[k], 1.6448536269514722)
+        assert (found.ci_low[k], found.ci_high[k]) == pytest.approx((low, high))
+
+
+def proportion(rate, n, z):
+    """Wilson's interval, from its definition: where the rate is z standard errors away."""
+    p = np.linspace(0.0, 1.0, 2_000_001)
+    inside = p[np.abs(rate - p) <= z * np.sqrt(p * (1.0 - p) / n)]
+    return pytest.approx(inside[0], abs=1e-6), pytest.approx(inside[-1], abs=1e-6)
+
+
+def test_bins_without_censoring_are_those_of_labels_and_bins_of_nobody_followed_are_refused():
+    follow_up, risk = followed(300, 8, 1e6)
+    outcome = TimeToEvent(**follow_up)
+    bins, labels = binned_reliability(outcome, risk), binned_reliability(outcome.y, risk)
+    np.testing.assert_allclose(bins.event_rate, labels.event_rate)
+    np.testing.assert_allclose(bins.ci_high, labels.ci_high)
+    follow_up["time"] = np.where(risk > 0.6, np.minimum(follow_up["time"], 0.5), follow_up["time"])
+    follow_up["event"] = follow_up["event"] & (follow_up["time"] < 0.4)
+    with pytest.raises(
+        ValueError, match="n_bins must leave somebody followed to the horizon in each bin: horizon 2 lies"
+    ):
+        binned_reliability(TimeToEvent(**follow_up), risk)

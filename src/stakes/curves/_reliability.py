@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.arrays import Floats
 from stakes.base.numerics import logit
 from stakes.base.validation import blocks, check_choice, check_level, check_unit, check_whole
-from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import COLUMNS, ScoreTable
 from stakes.curves._curve import Curve, straight, through
+from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular, build_frame
 
@@ -262,8 +263,9 @@ def binned_reliability(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table that stands for labels and scores.
+    y_true : array_like of shape (n,), TimeToEvent or ScoreTable
+        Labels with two values, or a table that stands for labels and scores; of follow-up each bin's rate is one less
+        its own Kaplan-Meier estimate, or that of Aalen and Johansen where causes compete.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
     n_bins : int, default 10
@@ -311,6 +313,10 @@ def binned_reliability(
     check_choice(binning, "binning", BINNINGS)
     check_choice(interval, "interval", INTERVALS)
     level = check_level(confidence_level)
+    if isinstance(y_true, TimeToEvent):
+        known = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+        how: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "interval": interval, "confidence_level": level}
+        return _followed_bins(y_true, known, name, **how)
     refuse_weighing(y_true, "binned_reliability")
     table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits).table
     return binned_reliability_of(table, name, n_bins=n_bins, binning=binning, interval=interval, confidence_level=level)
@@ -336,6 +342,39 @@ def binned_reliability_of(
     first, last = table.scores[starts], table.scores[np.append(starts[1:], len(table.scores)) - 1]
     columns = first, last, np.add.reduceat(weights * table.scores, starts) / weight, rate, weight, size, low, high
     return BinnedReliability(*columns, confidence_level, interval, binning, name, table.about)
+
+
+def _followed_bins(
+    outcome: TimeToEvent, data: EvaluationData, name: str, *, n_bins: int, binning: Binning, **how: Any
+) -> BinnedReliability:
+    """Event rates by the horizon in bins of all rows, censoring estimated within each bin."""
+    origin = data.rows.origin
+    if origin is None:  # nobody is censored before the horizon
+        return binned_reliability_of(data.table, name, n_bins=n_bins, binning=binning, **how)
+    score = origin.score
+    table = ScoreTable.from_predictions(outcome.y, score, sample_weight=outcome.sample_weight)
+    starts = bin_starts(table, n_bins, binning)
+    place = np.searchsorted(table.scores[starts], score, side="right") - 1
+    rows = [_followed_bin(outcome, score, (place == k) & outcome.present) for k in range(len(starts))]
+    first, last, mean, rate, weight, size = np.array(rows).T
+    bounds = wilson if how["interval"] == "wilson" else clopper_pearson
+    ends = bounds(rate, size, how["confidence_level"])
+    columns = first, last, mean, rate, weight, size, *ends
+    return BinnedReliability(*columns, how["confidence_level"], how["interval"], binning, name, data.about)
+
+
+def _followed_bin(outcome: TimeToEvent, score: Floats, mine: NDArray[np.bool_]) -> tuple[float, ...]:
+    """Smallest, largest and mean score of some rows, their event rate and weight, and how many rows it is worth."""
+    try:
+        part = outcome.take(mine)
+    except BeyondFollowUpError as beyond:
+        raise ValueError(f"n_bins must leave somebody followed to the horizon in each bin: {beyond}") from beyond
+    weight, inside, rate = outcome.units[mine], score[mine], part.prevalence
+    total = float(weight.sum())
+    variance = float(np.square(weight * part.influence(part.y - rate)).sum()) / total**2
+    uneven = variance > 0.0 and 0.0 < rate < 1.0
+    size = rate * (1.0 - rate) / variance if uneven else total**2 / float(np.square(weight).sum())
+    return float(inside.min()), float(inside.max()), float(weight @ inside) / total, rate, total, size
 
 
 def bin_starts(table: ScoreTable, n_bins: int, binning: Binning) -> NDArray[np.intp]:
