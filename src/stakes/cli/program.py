@@ -385,6 +385,10 @@ class _Program(Group):
             "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
+        "page": (
+            "page",
+            "Write a page on which a CSV file is dropped and evaluated in the browser; nothing leaves the machine.",
+        ),
         "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
         "watch": ("watch", "Say, day by day, whether the cost has risen since a model was taken into use."),
     }

@@ -26,6 +26,7 @@ from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
 from stakes.evaluation._tables import ClinicalTable
 from stakes.evaluation._words import Unit as Unit
+from stakes.evaluation._words import Words as Words
 from stakes.evaluation._words import meaning as meaning
 
 __all__ = [

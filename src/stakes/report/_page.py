@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 # The files beside this module: page, styles, scripts, words.
 
 # in the order in which they build on each other
-_SCRIPTS = (
+SCRIPTS = (
     "costs",
+    "scores",
     "table",
     "numbers",
     "chart",
@@ -60,7 +61,7 @@ def filled(name: str, **values: str) -> str:
 @cache
 def page_script() -> str:
     """The scripts of the page as one, with nothing of theirs in the names of the window."""
-    parts = "\n".join(asset(f"script_{name}.js") for name in _SCRIPTS)
+    parts = "\n".join(asset(f"script_{name}.js") for name in SCRIPTS)
     # a browser reads every line end in a page as one character, and the policy's hash is taken of what it reads
     return f'(() => {{\n"use strict";\n{parts}\n}})();'.replace("\r\n", "\n").replace("\r", "\n")
 

@@ -49,6 +49,36 @@ SPOKEN = {
     "in_range": "Cases with a score between {low} and {high}",
 }
 
+# of the page on which a file is dropped, for the range that was named before the answer was seen
+DROPPED = {
+    "read": "{file}: {rows} rows, {positives} {events} ({share}) in {label}; {models}",
+    "use": "USE {best}.{instead}",
+    "instead": " {rival} costs {more} more {per}{though}.",
+    "though": ", though its AUC is higher",
+    "cannot_tell": "These rows cannot tell {best} from {others}.",
+    "no_model_shown": "{best}: no model is shown to cost less.",
+    "either": "{models} cost the same on these rows: either will do.",
+    "no_choice": "No decision can be called best here: the rows bear no interval.",
+    "constant": "{all} at thresholds up to {most}, {none} above: {best} has that score for every row.",
+    "answer_all": "Costs {per}; intervals hold for all rows of a column at once",
+    "shown_less": "Shown ({level}, all at once): {best} costs less than {others}{average}.",
+    "average": " on average over the range",
+    "every_other": "every other",
+    "not_shown": "Not shown: that {best} costs less than {others}.",
+    "one_sided": "An interval reaches 0 or less beside a no: it is two-sided, and what may be best is judged by a "
+    "one-sided limit.",
+    "few": "Few rows carry the cost of {models}: the interval is widened for those that were not seen.",
+    "checks": "Whether the scores can be taken at their word, stakes check says: see what this page leaves out.",
+    "drawn": "Intervals of a whole column come from 20,000 draws of the errors, and so differ in the third digit from "
+    "the command's.",
+    "groups": "Over the range as reported; costs {per}, each interval of its number alone ({level}). The cost depends "
+    "on how many positives a group has.",
+    "no_groups": "No column divides the rows: choose one above to see each group.",
+    "group_table": "Every model in every group of {group}",
+    "beyond": "Computed here as the library computes it: costs, their intervals, which decisions may be best, "
+    "decomposition, net benefit. The command does what follows too.",
+}
+
 
 def say(sentence: str, **filled: str) -> str:
     """Fill the slots of a sentence of the page.

@@ -251,8 +251,8 @@ class Chart {
     this.pointer?.remove();
   }
 
-  // The drawing as a file of its own, its colours as they are on the page now.
-  save(name) {
+  // The text of the drawing as a file of its own, its colours as they are on the page now.
+  picture() {
     const sheets = [this.ground, this.svg];
     const copies = sheets.map((sheet) => sheet.cloneNode(true));
     sheets.forEach((sheet, n) => {
@@ -267,10 +267,13 @@ class Chart {
     const [copy, front] = copies;
     copy.append(...front.childNodes);
     copy.setAttribute("xmlns", SVG);
+    copy.setAttribute("width", this.width);
+    copy.setAttribute("height", this.height);
     copy.style.background = getComputedStyle(document.body).backgroundColor;
-    const text = new XMLSerializer().serializeToString(copy);
-    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  save(name) {
+    saveFile(new Blob([this.picture()], { type: "image/svg+xml" }), name);
   }
 }

@@ -103,6 +103,13 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Hand a file to the reader of the page.
+function saveFile(blob, name) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
 function nameOf(rule) {
   return make("b", {}, make("bdi", {}, rule.model ? rule.model.name : rule.name));
 }

@@ -1,0 +1,56 @@
+// The thread that reads and evaluates: it takes a file and settings, and answers with columns, a report or an error.
+
+const MOST_VALUES = 8_000_000; // scores in memory
+const MOST_BYTES = 1 << 30;
+
+function opened({ blob, file, label = "" }) {
+  if (blob.size > MOST_BYTES) {
+    throw new DataError("is larger than this page takes: stakes evaluate reads files of any size", { file });
+  }
+  const table = new CsvFile(blob, file, label);
+  const { numeric, sample } = table;
+  // the first rows tell which columns may be labels: those of two values, not all of them probabilities
+  const columns = table.names.map((name, k) => {
+    const cells = sample.map((row) => row[k]).filter((cell) => cell.trim() && !MISSING.has(cell));
+    const distinct = [...new Set(cells)];
+    const numbers = distinct.map(numberOf);
+    const whole = numbers.every((value) => value === undefined || Number.isInteger(value));
+    return { name, numeric: numeric.includes(name), values: distinct.slice(0, 3), distinct: distinct.length, binary: new Set(numbers.map((value, at) => value ?? distinct[at])).size === 2 && whole };
+  });
+  return { names: table.names, separator: table.separator, columns, first: sample.slice(0, 3) };
+}
+
+let kept = null;
+
+function evaluatedFile({ blob, file, settings, words }) {
+  const key = JSON.stringify([settings.label, settings.models, settings.weight, settings.group, settings.posLabel, settings.onMissing]);
+  if (kept?.blob !== blob || kept.key !== key) {
+    kept = null;
+    const table = new CsvFile(blob, file, settings.label);
+    const rows = readRows(table, settings, (share) => self.postMessage({ progress: ["Reading", share] }));
+    kept = { blob, key, rows };
+  }
+  const { rows } = kept;
+  if (rows.count * rows.scores.length > MOST_VALUES) {
+    kept = null;
+    throw new DataError(`holds ${rows.count} rows of ${rows.scores.length} models, more than this page takes: stakes evaluate takes them`, { file });
+  }
+  return payloadOf(rows, { ...settings, file, words }, (share) => self.postMessage({ progress: ["Evaluating", share] }));
+}
+
+// Whether a file is read or refused, and where: for tests that compare many files with the command.
+function readOnly({ blob, file, settings }) {
+  const { y, scores, dropped } = readRows(new CsvFile(blob, file, settings.label), settings);
+  return { rows: y.length, positives: total(y), sums: scores.map(total), dropped };
+}
+
+const WORK = { open: opened, evaluate: evaluatedFile, read: readOnly };
+
+self.onmessage = ({ data }) => {
+  try {
+    self.postMessage({ id: data.id, kind: data.kind, found: WORK[data.kind](data) });
+  } catch (error) {
+    const known = error instanceof DataError;
+    self.postMessage({ id: data.id, kind: data.kind, error: known ? error.message : `This page cannot work on the file: ${error.message}. stakes evaluate may.`, place: error.place ?? null, known });
+  }
+};
