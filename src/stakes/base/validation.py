@@ -153,7 +153,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 _LONGEST = 80
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
-_PERCENT = re.compile(r"([+-]?[0-9.]+)\s*%")
+_PERCENT = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*%")
 _ODDS = re.compile(r"\s*[0-9]+\s*[:/]\s*[0-9]+\s*")
 
 

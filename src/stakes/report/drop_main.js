@@ -67,7 +67,7 @@ async function take(blob, file, known = {}) {
   if (known.range) {
     await evaluate();
   } else {
-    byId(byId("label").value === "" ? "label" : byId("positive").value === "" ? "positive" : "fewest").focus();
+    byId(byId("label").value === "" ? "label" : positiveUnclear() ? "positive" : "fewest").focus();
   }
 }
 
@@ -77,8 +77,10 @@ function option(value, text = value) {
 
 function fillSettings({ names }, known) {
   const likely = columns.filter(({ binary }) => binary);
-  const named = likely.filter(({ name }) => LABELS.test(name));
-  const label = known.label ?? (likely.length === 1 ? likely[0].name : named.length === 1 ? named[0].name : "");
+  // one column that may be the outcome, or one by its name, or the first where no other says which value is positive
+  const clear = likely.filter(({ values }) => isClear(values));
+  const choices = [likely, likely.filter(({ name }) => LABELS.test(name)), clear[0] === likely[0] ? clear : []];
+  const label = known.label ?? choices.find((found) => found.length === 1)?.[0].name ?? "";
   const ordered = [...likely, ...columns.filter(({ binary }) => !binary)];
   byId("label").replaceChildren(...(label === "" ? [option("", "choose its column")] : []), ...ordered.map(({ name }) => option(name)));
   byId("label").value = label;
@@ -94,15 +96,25 @@ function fillSettings({ names }, known) {
   labelChosen();
 }
 
+// Whether the values say themselves which of them is positive.
+function isClear(values) {
+  const pairs = [["0", "1"], ["-1", "1"], ["0.0", "1.0"], ["false", "true"]];
+  return pairs.some((pair) => values.every((value) => pair.includes(value.trim().toLowerCase())));
+}
+
 // Which values the outcome has, and which columns are left to be models.
 function labelChosen() {
   const label = byId("label").value;
   const { values = [], distinct = 0 } = columns.find(({ name }) => name === label) ?? {};
-  const clear = [["0", "1"], ["-1", "1"], ["False", "True"], ["false", "true"], ["FALSE", "TRUE"]].some((pair) => values.every((value) => pair.includes(value.trim())));
+  const clear = isClear(values);
   const pairs = distinct <= 3 ? values : [];
-  byId("positive").replaceChildren(...(clear ? [option("", values.map((value) => value.trim()).includes("True") ? "True" : "1")] : [option("", "choose its value")]), ...(clear ? pairs.filter((value) => /^(0|-1|false)$/i.test(value.trim())) : pairs).map((value) => option(value)));
+  byId("positive").replaceChildren(...(clear ? [option("", values.find((value) => /^(1|1\.0|true)$/i.test(value.trim())) ?? "1")] : [option("", "choose its value")]), ...(clear ? pairs.filter((value) => /^(0|0\.0|-1|false)$/i.test(value.trim())) : pairs).map((value) => option(value)));
   byId("positive").dataset.clear = String(clear);
   modelsLeft();
+}
+
+function positiveUnclear() {
+  return byId("positive").value === "" && byId("positive").dataset.clear === "false";
 }
 
 function modelsLeft() {
@@ -147,7 +159,7 @@ function rangeAsked() {
 async function evaluate() {
   byId("error").textContent = "";
   const [range, label, positive] = [rangeAsked(), byId("label").value, byId("positive").value];
-  if (label === "" || (positive === "" && byId("positive").dataset.clear === "false")) {
+  if (label === "" || positiveUnclear()) {
     fail(label === "" ? "Say which column is the outcome." : `Say which value of ${label} is positive.`);
     byId(label === "" ? "label" : "positive").focus();
     return;

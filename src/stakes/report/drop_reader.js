@@ -105,19 +105,16 @@ function firstBadByte(data) {
     const middle = (good + end + 1) >> 1;
     [good, end] = fits(middle) ? [middle, end] : [good, middle - 1];
   }
-  while (good > 0 && good < data.length && (data[good] & 0xc0) === 0x80 && !fitsWhole(data, good)) {
-    good -= 1;
+  // the sequence that is cut short there starts up to three bytes before
+  for (let start = good - 1; start >= Math.max(good - 3, 0); start -= 1) {
+    if (data[start] >= 0xc0) {
+      return start + (data[start] >= 0xf0 ? 4 : data[start] >= 0xe0 ? 3 : 2) > good ? start : good;
+    }
+    if (data[start] < 0x80) {
+      break;
+    }
   }
   return Math.min(good, data.length - 1);
-}
-
-function fitsWhole(data, length) {
-  try {
-    decoder.decode(data.subarray(Math.max(0, length - 8), length));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // The fields of records of a text, as the csv module reads them where it is not strict.
@@ -252,18 +249,24 @@ function countLines(data, from, to) {
 
 // What Python reads as a number: its grammar, not that of this language.
 function pythonNumber(text) {
-  const trimmed = text.replace(/^[\s\x1c-\x1f\x85]+|[\s\x1c-\x1f\x85]+$/g, "");
+  const trimmed = pythonStrip(text);
   const digits = "\\p{Nd}(?:_?\\p{Nd})*";
   const pattern = new RegExp(`^[+-]?(?:(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:e[+-]?${digits})?|inf|infinity|nan)$`, "iu");
   return !trimmed.includes("\ufeff") && pattern.test(trimmed);
 }
 
 function meantAsNumber(text) {
-  return pythonNumber(text) || /^[+-]?(\p{Nd}+([.,]\p{Nd}+)?|[.,]\p{Nd}+)\s*%?$/u.test(text);
+  const bare = text.endsWith("%") ? pythonStrip(text.slice(0, -1)) : text;
+  return pythonNumber(text) || /^[+-]?(\p{Nd}+([.,]\p{Nd}+)?|[.,]\p{Nd}+)$/u.test(bare);
 }
 
+// Without spaces at its ends, of Python's kinds, and of the kinds that the command's reader of numbers knows.
 function pythonStrip(text) {
-  return text.replace(/^[^\S\ufeff]+|[^\S\ufeff]+$/g, "");
+  return text.replace(/^(?:[\x1c-\x1f\x85]|[^\S\ufeff])+|(?:[\x1c-\x1f\x85]|[^\S\ufeff])+$/g, "");
+}
+
+function stripped(text) {
+  return text.replace(/^(?:\x85|[^\S\ufeff])+|(?:\x85|[^\S\ufeff])+$/g, "");
 }
 
 // Whether at least half of the cells that are there are meant as numbers.
@@ -277,7 +280,7 @@ function looksNumeric(cells) {
 
 // A cell as a number: NaN where it is missing, undefined where it is none.
 function numberOf(text) {
-  const cell = pythonStrip(text);
+  const cell = stripped(text);
   if (cell === "" || MISSING.has(cell) || /^[+-]?nan$/i.test(cell)) {
     return NaN;
   }
@@ -605,19 +608,30 @@ function chooseRoles(table, { label, models = null, weight = null, group = null 
 
 // Labels that are all numbers, or all true and false, become such; codes of equal ones become one.
 function tidied({ values, cells }) {
-  const numbers = values.map(numberOf);
+  const blank = values.map((value) => stripped(value) === "");
+  const numbers = values.map((value, k) => (blank[k] ? NaN : MISSING.has(stripped(value)) ? undefined : numberOf(value)));
   let kind = "text";
-  let found = values;
-  if (values.length && numbers.every((value) => value !== undefined)) {
+  let found = values.map((value, k) => (blank[k] ? NaN : value));
+  const said = values.filter((_, k) => !blank[k]);
+  if (said.length && numbers.every((value) => value !== undefined)) {
     [kind, found] = ["number", numbers];
-  } else if (values.length && values.every((value) => /^(true|false)$/i.test(value))) {
-    [kind, found] = ["truth", values.map((value) => Number(value.toLowerCase() === "true"))];
+  } else if (said.length && said.every((value) => /^(true|false)$/i.test(value))) {
+    [kind, found] = ["truth", values.map((value, k) => (blank[k] ? NaN : Number(value.toLowerCase() === "true")))];
   }
   const order = (x, y) => (kind === "text" ? compareText(x, y) : x - y);
   const distinct = [...new Set(found.filter((value) => !Number.isNaN(value)))].sort(order);
   const places = new Map(distinct.map((value, k) => [value, k]));
   const renamed = Int32Array.from(found, (value) => places.get(value) ?? -1);
   return { kind, values: distinct, codes: Int32Array.from(cells.all, (code) => (code < 0 ? -1 : renamed[code])) };
+}
+
+// Groups that are all plain whole numbers become such, so that they sort; 007 stays a text.
+function tidiedGroups({ values, cells }) {
+  const whole = values.length > 0 && values.every((value) => /^(0|-?[1-9]\d{0,14})$/.test(value));
+  const found = whole ? values.map(Number) : values;
+  const distinct = [...found].sort(whole ? (x, y) => x - y : compareText);
+  const places = new Map(distinct.map((value, k) => [value, k]));
+  return { kind: whole ? "number" : "text", values: distinct, codes: cells.all.map((code) => (code < 0 ? -1 : places.get(found[code]))) };
 }
 
 // By code points, as Python sorts.
@@ -725,7 +739,10 @@ function readRows(table, settings, progress = () => {}) {
   if (read.get(roles.label).values.length > MOST_LABELS && tidied(read.get(roles.label)).values.length > MOST_LABELS) {
     throw tooMany(tidied(read.get(roles.label)), table, roles.label);
   }
-  const codes = new Map([roles.label, roles.group].filter((name) => name !== null).map((name) => [name, tidied(read.get(name))]));
+  const codes = new Map([[roles.label, tidied(read.get(roles.label))]]);
+  if (roles.group !== null && roles.group !== roles.label) {
+    codes.set(roles.group, tidiedGroups(read.get(roles.group)));
+  }
   const numbers = new Map(numeric.map((name) => [name, read.get(name).cells.all]));
   const { keep, kept, incomplete } = completeRows(table, roles, { numbers, codes }, onMissing);
   const places = new Uint32Array(kept);

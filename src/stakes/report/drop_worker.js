@@ -31,6 +31,11 @@ function evaluatedFile({ blob, file, settings, words }) {
     kept = { blob, key, rows };
   }
   const { rows } = kept;
+  const positive = total(rows.y);
+  if (positive === 0 || positive === rows.count) {
+    const rule = `must hold both classes, got ${rows.count} rows that are all ${positive ? "positive" : "negative"}: what mistakes cost cannot be judged from one class`;
+    throw new DataError(rule, { file, column: rows.roles.label });
+  }
   if (rows.count * rows.scores.length > MOST_VALUES) {
     kept = null;
     throw new DataError(`holds ${rows.count} rows of ${rows.scores.length} models, more than this page takes: stakes evaluate takes them`, { file });

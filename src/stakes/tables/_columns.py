@@ -273,15 +273,17 @@ def numbers_from_text(text: pl.Series) -> tuple[pl.Series, pl.Series]:
 
 
 def tidy_label(text: pl.Series) -> pl.Series:
-    """Convert labels that are all numbers or all true and false; return others unchanged."""
+    """Convert labels that are all numbers or all true and false; return others unchanged. Blank ones are missing."""
     import polars as pl
 
-    text = _without_empty(text)
+    blank = text.str.strip_chars() == ""
+    text = text.set(blank, None) if blank.any() else text
     distinct = text.drop_nulls().unique()
     numbers = distinct.str.strip_chars().cast(pl.Float64, strict=False)
     if len(distinct) and not numbers.null_count():
-        whole = (numbers == numbers.round()).all() and numbers.abs().max() < 2**53  # type: ignore[operator]
-        return text.str.strip_chars().cast(pl.Float64).cast(pl.Int64 if whole else pl.Float64)
+        numbers = numbers.fill_nan(None).drop_nulls()
+        whole = (numbers == numbers.round()).all() and (numbers.abs() < 2**53).all()
+        return text.str.strip_chars().cast(pl.Float64).fill_nan(None).cast(pl.Int64 if whole else pl.Float64)
     if len(distinct) and distinct.str.to_lowercase().is_in(["true", "false"]).all():
         return text.str.to_lowercase() == "true"
     return text

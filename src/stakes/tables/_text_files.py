@@ -526,7 +526,8 @@ class CsvFile:
         import polars as pl
 
         wanted = [i for i, name in enumerate(self.names) if name in columns]
-        for given in (types, {}) if block.plain else ():
+        # polars would leave out a byte order mark at the start of a block, where it is part of a cell
+        for given in (types, {}) if block.plain and not block.plain.startswith(codecs.BOM_UTF8) else ():
             # by position, under internal names: polars renames repeated and empty names
             kinds = {f"c{i}": given.get(name, pl.String) for i, name in enumerate(self.names)}
             options: dict[str, Any] = {"separator": self.separator, "has_header": False, "null_values": list(missing)}

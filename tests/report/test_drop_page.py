@@ -1,0 +1,197 @@
+"""The page on which a file is dropped: it reads as the command does, and its numbers are the library's."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import random
+
+import pytest
+
+from stakes.core.options import Options
+from stakes.costs import Fixed, Uniform
+from stakes.evaluation import evaluate_predictions
+from stakes.report import render_drop_page
+from stakes.tables import DataError, read_predictions
+from tests.report.drop_files import REFUSED, STATED, cases, mutated
+
+FILES = cases()
+SOME = ["german credit by group", "weights", "ties", "copies", "cells of several lines", "few positives", *REFUSED]
+POINTS = {
+    "score": "score",
+    "skill": "skill",
+    "miscalibration": "miscalibration",
+    "discrimination": "discrimination",
+    "uncertainty": "uncertainty",
+    "auc": "auc",
+    "share_acted_on": "actedOn",
+    "vs_best": "more",
+}
+INTERVALS = {"ci": "interval", "vs_best_ci": "moreInterval"}
+ASKING = """window.asked = (() => {
+    const { worker } = JSON.parse(document.getElementById('parts').textContent);
+    const thread = new Worker(URL.createObjectURL(new Blob([worker])));
+    const waiting = new Map();
+    thread.onmessage = ({ data }) => data.progress || waiting.get(data.id)(data);
+    let last = 0;
+    return (text, more) => new Promise((resolve) => {
+        const blob = new Blob([Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))]);
+        waiting.set(last += 1, resolve);
+        thread.postMessage({ ...more, blob, file: 'page.csv', id: last });
+    });
+})(); true"""
+
+
+class Asked:
+    """The page's worker, asked about files."""
+
+    def __init__(self, chromium, folder):
+        self.chromium = chromium
+        path = folder / "drop.html"
+        path.write_text(render_drop_page(), encoding="utf-8")
+        chromium.open(path)
+        chromium.run(ASKING)
+
+    def __call__(self, questions):
+        """Return an answer to each question: bytes, and what is asked of them."""
+        given = [[base64.b64encode(data).decode(), more] for data, more in questions]
+        script = f"Promise.all({json.dumps(given)}.map(([text, more]) => asked(text, more))).then(JSON.stringify)"
+        return json.loads(self.chromium.run(script))
+
+
+@pytest.fixture(scope="module")
+def asked(chromium, folder):
+    return Asked(chromium, folder)
+
+
+def read(data, settings, path):
+    """Return the rows that the library reads from a file, or its error."""
+    path.write_bytes(data)
+    group = settings.get("group")
+    try:
+        return read_predictions(
+            path,
+            label=settings["label"],
+            models=settings.get("models"),
+            weight=settings.get("weight"),
+            groups=[group] if group else None,
+            pos_label=settings.get("posLabel"),
+            on_missing=settings.get("onMissing", "raise"),
+        )
+    except DataError as error:
+        return error
+
+
+def evaluated(rows, low, high):
+    return evaluate_predictions(rows, Options(costs=Fixed(low) if low == high else Uniform(low, high)).checked())
+
+
+def close(found, wanted, tolerance):
+    """Whether two numbers agree; those that are not finite come as null."""
+    if wanted is None or not math.isfinite(wanted):
+        return found is None
+    return found is not None and abs(found - wanted) <= tolerance * max(1.0, abs(wanted))
+
+
+def assert_same_answer(found, evaluation):
+    rules = {model["given"]: rule for model, rule in zip(found["models"], found["result"]["rules"], strict=False)}
+    references = found["result"]["rules"][-2:]
+    names = list(evaluation.models)
+    for record in evaluation._records():
+        name = record["model"]
+        rule = rules[names.index(name)] if name in names else references[name == "treat none"]
+        for key, mine in POINTS.items():
+            if key in {"score", "vs_best"} or name in names:
+                assert close(rule[mine], record[key], 1e-9), (name, key, rule[mine], record[key])
+        for key, mine in INTERVALS.items():
+            for end, value in zip(("low", "high"), rule[mine], strict=True):
+                assert close(value, record[f"{key}_{end}"], 1e-6), (name, key, rule[mine], record)
+        for end, value in zip(("low", "high"), rule["simultaneous"], strict=True):
+            reach = record["simultaneous_high"] - record["simultaneous_low"]
+            assert not math.isfinite(reach) or abs(value - record[f"simultaneous_{end}"]) <= 0.02 * reach + 1e-12
+        if evaluation.selection is not None:
+            assert rule["possible"] == record["may_be_best"], name
+
+
+def assert_same_groups(found, evaluation):
+    assert bool(found["groups"]) == bool(evaluation.groups)
+    names = {group["name"]: group for group in found["groups"]}
+    order = [evaluation.models[model["given"]] for model in found["models"]]
+    for record in evaluation.groups._records():
+        group = names[str(record["group"])]
+        mine = group["models"][order.index(record["model"])]
+        assert group["rows"] == record["n_rows"]
+        assert close(mine["score"], record["score"], 1e-9)
+        assert close(mine["auc"], record["auc"], 1e-9)
+        assert all(map(close, mine["interval"], (record["ci_low"], record["ci_high"]), (1e-6, 1e-6)))
+
+
+def assert_same(name, answer, path):
+    data, settings = FILES[name]
+    wanted = read(data, settings, path)
+    if isinstance(wanted, DataError):
+        assert answer.get("known"), (name, str(wanted), answer)
+        place = [answer["place"].get(key) for key in ("column", "row", "line")]
+        assert place == [wanted.column, wanted.row, wanted.line], (name, str(wanted), answer["error"])
+        return
+    if wanted.y.all() or not wanted.y.any():
+        with pytest.raises(ValueError, match="must hold both classes"):
+            evaluated(wanted, settings["low"], settings["high"])
+        assert "must hold both classes" in answer["error"]
+        return
+    assert "found" in answer, (name, answer)
+    evaluation = evaluated(wanted, settings["low"], settings["high"])
+    assert_same_answer(answer["found"], evaluation)
+    assert_same_groups(answer["found"], evaluation)
+
+
+def asking(name):
+    data, settings = FILES[name]
+    unasked = dict.fromkeys(("models", "weight", "group", "posLabel")) | {"onMissing": "raise"}
+    return data, {"kind": "evaluate", "settings": unasked | settings, "words": {}}
+
+
+def test_numbers_and_errors_are_those_of_the_library(asked, tmp_path):
+    for name, answer in zip(SOME, asked(map(asking, SOME)), strict=True):
+        assert_same(name, answer, tmp_path / "page.csv")
+
+
+@pytest.mark.thorough
+def test_numbers_and_errors_of_every_file_are_those_of_the_library(asked, tmp_path):
+    assert len(FILES) >= 60
+    assert len(STATED) + len(REFUSED) + 1 == len(FILES)
+    for name in FILES:
+        (answer,) = asked([asking(name)])
+        assert_same(name, answer, tmp_path / "page.csv")
+
+
+def assert_read_alike(asked, path, seed, count):
+    rng = random.Random(seed)  # noqa: S311  (mutations, not secrets)
+    files = [mutated(rng) for _ in range(count)]
+    accepted = 0
+    answers = asked([(data, {"kind": "read", "settings": settings}) for data, settings in files])
+    for (data, settings), answer in zip(files, answers, strict=True):
+        wanted = read(data, settings, path)
+        if isinstance(wanted, DataError):
+            assert answer.get("known"), (data, settings, str(wanted), answer)
+            place = [answer["place"].get(key) for key in ("column", "row")]
+            assert place == [wanted.column, wanted.row], (data, settings, str(wanted), answer["error"])
+            continue
+        accepted += 1
+        assert "found" in answer, (data, settings, answer)
+        found = answer["found"]
+        kept = [found["rows"], found["positives"], found["dropped"]]
+        assert kept == [wanted.n_rows, int(wanted.y.sum()), wanted.n_dropped], (data, settings)
+        assert found["sums"] == pytest.approx([float(score.sum()) for score in wanted.scores], abs=1e-12)
+    assert accepted > count / 20
+
+
+def test_mutated_files_are_read_or_refused_as_by_the_command(asked, tmp_path):
+    assert_read_alike(asked, tmp_path / "page.csv", seed=0, count=200)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_many_mutated_files_are_read_or_refused_as_by_the_command(asked, tmp_path, seed):
+    assert_read_alike(asked, tmp_path / "page.csv", seed=seed, count=500)

@@ -1,0 +1,278 @@
+"""The page on which a file is dropped, in use: what it asks, shows and saves, and that nothing leaves the machine."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from stakes import evaluate_frame
+from stakes.report import render_drop_page
+from tests.report.drop_files import SMALL, STATED
+from tests.report.pages import Page
+from tests.report.reader import choose, shown, state, type_range
+
+GERMAN = STATED["german credit"][0]
+DRAWN = "document.documentElement.dataset.drawn === 'true' && document.documentElement.dataset.settled === 'true'"
+DROP = """(() => {{
+    const carried = new DataTransfer();
+    carried.items.add(new File([{text}], {name}));
+    document.dispatchEvent(new DragEvent('drop', {{ dataTransfer: carried, bubbles: true, cancelable: true }}));
+}})()"""
+CATCH = """(() => {
+    window.saved = [];
+    const make = URL.createObjectURL.bind(URL);
+    URL.createObjectURL = (blob) => { window.saved.push(blob); return make(blob); };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def drop(folder):
+    path = folder / "drop.html"
+    path.write_text(render_drop_page(), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def front(folder):
+    path = folder / "front.html"
+    path.write_text(render_drop_page(example=True), encoding="utf-8")
+    return path
+
+
+def dropped(chromium, path, text, name="risks.csv", **options):
+    """Open the page and drop a file on it."""
+    chromium.open(path, **options)
+    chromium.run(DROP.format(text=repr(text), name=repr(name)))
+    chromium.wait_for("!document.getElementById('asked').hidden || document.getElementById('error').textContent")
+
+
+def answered(chromium, fewest="", most=""):
+    """Name the range and ask for the answer."""
+    for key, value in (("fewest", fewest), ("most", most)):
+        chromium.run(f"document.getElementById({key!r}).value = {value!r}")
+    chromium.run("delete document.documentElement.dataset.drawn; document.getElementById('evaluate').click()")
+    chromium.wait_for(f"({DRAWN}) || document.getElementById('error').textContent")
+
+
+def said(chromium, name):
+    return chromium.run(f"document.getElementById({name!r}).textContent")
+
+
+def picked(chromium, name):
+    return chromium.run(f"document.getElementById({name!r}).value")
+
+
+def assert_quiet(chromium, path):
+    assert chromium.complaints() == []
+    assert chromium.requests(path) == []
+
+
+def test_dropped_file_gives_the_answer_of_the_library(chromium, drop):
+    pandas = pytest.importorskip("pandas")
+    dropped(chromium, drop, GERMAN)
+    assert said(chromium, "took") == (
+        "risks.csv: 5 columns, separated by commas. The outcome is bad; 3 models: logistic, forest, boosting."
+    )
+    answered(chromium, "3", "9")
+    frame = pandas.read_csv(io.StringIO(GERMAN))
+    wanted = evaluate_frame(frame, label="bad", costs=(0.1, 0.25), models=["logistic", "forest", "boosting"])
+    rows = shown(chromium)
+    assert list(rows) == [*wanted.ranking, "treat all", "treat none"]
+    for record in wanted._records():
+        assert rows[record["model"]][0][0] == pytest.approx(1000 * record["score"], abs=1e-6)
+    assert state(chromium) == [0.1, 0.25]
+    advice = chromium.run("document.querySelector('.advice').textContent")
+    assert advice == wanted.conclusion[0] == "These rows cannot tell logistic from boosting."
+    assert_quiet(chromium, drop)
+
+
+def test_range_can_be_dragged_and_comes_back(chromium, drop):
+    dropped(chromium, drop, GERMAN)
+    answered(chromium, "3", "9")
+    before = str(shown(chromium))
+    type_range(chromium, 0.05, 0.4)
+    assert "Range chosen after looking" in chromium.run("document.querySelector('.looked').textContent")
+    assert str(shown(chromium)) != before
+    chromium.run("document.getElementById('reset').click()")
+    chromium.wait_for(DRAWN + " && document.getElementById('reset').disabled")
+    assert str(shown(chromium)) == before
+    assert chromium.run("document.querySelector('.looked')") is None
+    assert_quiet(chromium, drop)
+
+
+def test_what_is_unclear_is_asked(chromium, drop):
+    text = "site,died,dose,a,b\n" + "x,no,0,0.1,0.3\ny,yes,1,0.7,0.6\nx,no,1,0.2,0.5\ny,yes,0,0.9,0.4\n" * 10
+    dropped(chromium, drop, text)
+    assert picked(chromium, "label") == ""
+    assert said(chromium, "took").endswith("Say which column is the outcome.")
+    answered(chromium)
+    assert said(chromium, "error") == "Say which column is the outcome."
+    choose_field(chromium, "label", "died")
+    answered(chromium)
+    assert said(chromium, "error") == "Say which value of died is positive."
+    choose_field(chromium, "positive", "yes")
+    chromium.run("[...document.querySelectorAll('#models input')].find(box => box.value === 'dose').click()")
+    answered(chromium, "many", "9")
+    assert "range of false alarms is two numbers" in said(chromium, "error")
+    answered(chromium, "10%", "25%")
+    assert said(chromium, "error") == ""
+    assert sorted(shown(chromium)) == ["a", "b", "treat all", "treat none"]
+    assert state(chromium) == [0.1, 0.25]
+
+
+def choose_field(chromium, name, value):
+    chromium.run(
+        f"(box => {{ box.value = {value!r}; box.dispatchEvent(new Event('change', {{ bubbles: true }})); }})"
+        f"(document.getElementById({name!r}))"
+    )
+
+
+def test_pasted_cells_are_read(chromium, drop):
+    chromium.open(drop)
+    chromium.run("document.getElementById('paste').click()")
+    chromium.run(f"document.getElementById('cells').value = {SMALL.replace(',', chr(9))!r}")
+    chromium.run("document.getElementById('take').click()")
+    chromium.wait_for("!document.getElementById('asked').hidden")
+    assert "pasted cells: 3 columns, separated by tabs." in said(chromium, "took")
+    answered(chromium)
+    assert state(chromium) == [0, 1]
+
+
+def test_errors_name_the_place(chromium, drop):
+    lines = SMALL.splitlines()
+    lines[7] = lines[7].rsplit(",", 1)[0] + ",1.5"
+    dropped(chromium, drop, "\n".join(lines))
+    answered(chromium)
+    assert said(chromium, "error").startswith(
+        "risks.csv: column 'm1', row 7 (line 8): must lie in [0, 1], got 1.5 (1 of 60"
+    )
+    dropped(chromium, drop, "y,a\n0,0.1\n\n1,0.5,9\n")
+    choose_field(chromium, "label", "y")
+    answered(chromium)
+    assert said(chromium, "error") == "risks.csv: row 2 (line 4): has 3 fields where the header has 2"
+
+
+def test_groups_and_missing_values_are_taken_care_of(chromium, drop):
+    dropped(chromium, drop, GERMAN.replace("0.28491431453", "", 1))
+    answered(chromium, "3", "9")
+    assert "column 'forest', row 1 (line 2): must not be missing (1 of 1000 rows)" in said(chromium, "error")
+    choose_field(chromium, "missing", "drop")
+    choose_field(chromium, "group", "age_group")
+    answered(chromium, "3", "9")
+    assert chromium.run("document.querySelectorAll('#groups tbody tr').length") == 6
+    assert "--groups age_group --on-missing drop" in chromium.run("document.querySelector('#beyond').textContent")
+    assert "999" in chromium.run("document.querySelector('#data').textContent")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_front_page_opens_with_the_example(chromium, front, width, scheme):
+    chromium.open(front, width=width, scheme=scheme)
+    chromium.wait_for(DRAWN)
+    assert chromium.run("document.documentElement.scrollWidth") <= width
+    assert chromium.run("[...document.querySelectorAll('.plot')].every(plot => plot.querySelector('svg'))")
+    assert (
+        chromium.run("document.querySelector('.advice').textContent")
+        == "These rows cannot tell logistic from boosting."
+    )
+    assert "refusing everyone" in chromium.run("document.querySelector('.cost').textContent")
+    assert_quiet(chromium, front)
+
+
+def test_saved_report_is_the_report_and_the_page_made_one_request(chromium, drop, folder):
+    dropped(chromium, drop, GERMAN)
+    answered(chromium, "3", "9")
+    rows = str(shown(chromium))
+    chromium.run(CATCH)
+    for mark in ("#save-report", "[data-csv]", "#figure-regret [data-save]", "#figure-regret [data-png]"):
+        chromium.run(f"document.querySelector({mark!r}).click()")
+    chromium.wait_for("saved.length === 4")
+    report, table, svg, png = (chromium.run(f"saved[{k}].text()") for k in range(4))
+    kinds = chromium.run("saved.map(blob => blob.type)")
+    assert kinds == ["text/html", "text/csv", "image/svg+xml", "image/png"]
+    assert svg.startswith("<svg")
+    assert png[1:4] == "PNG"
+    assert table.splitlines()[1].startswith("logistic,model,91.196")
+    asked = [
+        event["params"]["request"]["url"] for event in chromium.events if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in asked if not url.startswith(("blob:", "data:"))] == [drop.as_uri()]
+    assert chromium.complaints() == []
+    path = folder / "saved.html"
+    path.write_text(report, encoding="utf-8")
+    assert Page(report).policy["default-src"] == "'none'"
+    chromium.open(path)
+    chromium.wait_for(DRAWN)
+    assert str(shown(chromium)) == rows
+    assert "1,000 rows, 300 positives (30%) in 'bad'; 3 models" in chromium.run(
+        "document.querySelector('.facts').textContent"
+    )
+    choose(chromium, "weighting", "log-odds")
+    assert_quiet(chromium, path)
+
+
+def test_hostile_names_do_nothing(chromium, drop, folder):
+    evil = "</script><img src=x onerror=alert(1)>"
+    text = SMALL.replace("m0", f'"{evil}"', 1).replace("m1", '"<b>${x}"', 1)
+    dropped(chromium, drop, text, name="<i>$&.csv")
+    answered(chromium)
+    assert evil in list(shown(chromium))
+    chromium.run(CATCH)
+    chromium.run("document.querySelector('#save-report').click()")
+    path = folder / "hostile.html"
+    path.write_text(chromium.run("saved[0].text()"), encoding="utf-8")
+    assert_quiet(chromium, drop)
+    chromium.open(path)
+    chromium.wait_for(DRAWN)
+    assert evil in list(shown(chromium))
+    assert_quiet(chromium, path)
+
+
+def test_second_file_takes_the_place_of_the_first(chromium, drop):
+    dropped(chromium, drop, GERMAN)
+    answered(chromium, "3", "9")
+    chromium.run(DROP.format(text=repr(SMALL), name="'second.csv'"))
+    chromium.wait_for("document.getElementById('took').textContent.startsWith('second.csv')")
+    assert chromium.run("document.getElementById('report').childNodes.length") == 0
+    answered(chromium, "3", "9")
+    assert set(shown(chromium)) == {"m0", "m1", "treat all", "treat none"}
+    chromium.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert chromium.run("[...document.querySelectorAll('#report details')].every(block => block.open)")
+    chromium.run("window.dispatchEvent(new Event('afterprint'))")
+    assert not chromium.run("document.querySelector('#roc details').open")
+    assert_quiet(chromium, drop)
+
+
+def test_page_is_used_by_keyboard(chromium, drop):
+    dropped(chromium, drop, SMALL)
+    assert chromium.run("document.activeElement.id") == "fewest"
+    chromium.type("2")
+    chromium.press("Tab")
+    chromium.type("9")
+    chromium.press("Enter")
+    chromium.wait_for(DRAWN)
+    assert state(chromium) == pytest.approx([0.1, 1 / 3])
+
+
+def test_page_is_light_and_has_nothing_that_could_send_or_keep():
+    page = render_drop_page()
+    assert len(page.encode()) <= 220_000
+    assert not re.search(
+        r"\b(fetch|eval|XMLHttpRequest|WebSocket|sendBeacon|localStorage|sessionStorage|indexedDB)\b", page
+    )
+    policy = Page(page).policy
+    assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["worker-src"] == "blob:"
+    assert set(policy) == {"default-src", "script-src", "worker-src", "style-src", "img-src", "base-uri", "form-action"}
+
+
+def test_page_is_accessible(chromium, front, axe):
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        chromium.open(front, width=width, scheme=scheme)
+        chromium.wait_for(DRAWN)
+        chromium.run(axe)
+        chromium.run("document.getElementById('asked').open = true")
+        found = chromium.run("axe.run().then(result => result.violations.map(each => [each.id, each.nodes.length]))")
+        assert found == []
