@@ -70,11 +70,15 @@ html_sidebars = {page: [] for page in _ALONE.split()}
 
 
 def write_demo(app):
-    """Make the report of the shipped example, which the first pages show."""
+    """Make the report of the shipped example, and the page on which a file is dropped, without and with the example."""
     folder = Path(app.outdir) / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "stakes", "demo", "--report", str(folder / "demo_report.html")]
-    subprocess.run(command, check=True, capture_output=True)
+    for words in (
+        ["demo", "--report", str(folder / "demo_report.html")],
+        ["page", "--output", str(folder / "drop.html")],
+        ["page", "--example", "--output", str(folder / "front.html")],
+    ):
+        subprocess.run([sys.executable, "-m", "stakes", *words], check=True, capture_output=True)
 
 
 def write_figures(app):

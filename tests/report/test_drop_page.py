@@ -84,7 +84,8 @@ def read(data, settings, path):
 
 
 def evaluated(rows, low, high):
-    return evaluate_predictions(rows, Options(costs=Fixed(low) if low == high else Uniform(low, high)).checked())
+    costs = Fixed(low) if low == high else Uniform(low, high)
+    return evaluate_predictions(rows, Options(costs=costs, groups=list(rows.groups or {})).checked())
 
 
 def close(found, wanted, tolerance):

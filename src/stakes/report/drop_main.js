@@ -65,7 +65,7 @@ async function take(blob, file, known = {}) {
   byId("asked").hidden = false;
   byId("asked").open = true;
   if (known.range) {
-    await evaluate();
+    await evaluate({ scroll: false });
   } else {
     byId(byId("label").value === "" ? "label" : positiveUnclear() ? "positive" : "fewest").focus();
   }
@@ -156,7 +156,7 @@ function rangeAsked() {
   return { low, high };
 }
 
-async function evaluate() {
+async function evaluate({ scroll = true } = {}) {
   byId("error").textContent = "";
   const [range, label, positive] = [rangeAsked(), byId("label").value, byId("positive").value];
   if (label === "" || positiveUnclear()) {
@@ -179,6 +179,9 @@ async function evaluate() {
   }
   Object.assign(found.read, { asked: settings, separator: source.separator });
   showReport(found);
+  if (scroll) {
+    byId("report").scrollIntoView({ block: "start" });
+  }
 }
 
 function clearReport() {
@@ -213,7 +216,6 @@ function showReport(found) {
   save.addEventListener("click", () => saveReport(found));
   byId("report").querySelector('[data-part="saves"]').prepend(save);
   byId("asked").open = false;
-  byId("stake").scrollIntoView({ block: "nearest" });
 }
 
 function escaped(text) {

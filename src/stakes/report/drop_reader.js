@@ -212,7 +212,9 @@ class Records {
         }
         end = i;
       }
-      [this.starts[count], this.ends[count], this.marks[count]] = [start, end, mark];
+      this.starts[count] = start;
+      this.ends[count] = end;
+      this.marks[count] = mark;
       count += 1;
       if (i >= length || data[i] !== separator) {
         break;
@@ -294,21 +296,24 @@ const TENS = Float64Array.from({ length: 23 }, (_, k) => Number(`1e${k}`));
 
 // The number in some bytes; digits that fit a float exactly are read without making a text of them.
 function numberIn(data, start, end) {
-  let [i, mantissa, digits, decimals] = [start, 0, 0, -1];
+  let i = start;
+  let mantissa = 0;
+  let digits = 0;
+  let decimals = -1;
   for (; i < end; i += 1) {
     const byte = data[i];
     if (byte >= 48 && byte <= 57) {
       mantissa = 10 * mantissa + (byte - 48);
-      digits += Number(mantissa > 0);
-      decimals += Number(decimals >= 0);
+      digits += mantissa > 0 ? 1 : 0;
+      decimals += decimals >= 0 ? 1 : 0;
     } else if (byte === 46 && decimals < 0) {
       decimals = 0;
     } else {
       break;
     }
   }
-  if (i === end && i - start > Number(decimals >= 0) && digits <= 15 && decimals <= 22) {
-    return decimals > 0 ? mantissa / TENS[decimals] : mantissa;
+  if (i === end && i - start > (decimals >= 0 ? 1 : 0)) {
+    return digits > 15 || decimals > 22 ? Number(String.fromCharCode.apply(null, data.subarray(start, end))) : decimals > 0 ? mantissa / TENS[decimals] : mantissa;
   }
   return numberOf(lenient.decode(data.subarray(start, end)));
 }
@@ -382,7 +387,11 @@ class TextColumn {
   // The code of a cell like one of the first few, found by its bytes.
   known(data, start, end) {
     for (const { bytes, code } of this.recent) {
-      if (bytes.length === end - start && bytes.every((byte, k) => byte === data[start + k])) {
+      let k = bytes.length === end - start ? 0 : Infinity;
+      while (k < bytes.length && bytes[k] === data[start + k]) {
+        k += 1;
+      }
+      if (k === bytes.length) {
         return code;
       }
     }

@@ -1,0 +1,98 @@
+"""Time and memory of the page on which a file is dropped: `python -m benchmarks._browser`, with Chromium installed.
+
+From the choice of a file to the page's first word about it, from the request to the drawn answer, and the largest
+resident size of the browser's process that holds the page and its worker.
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks._data import SEED, make_columns
+from stakes.report import render_drop_page
+from tests.report.chromium import Chromium
+
+SIZES = (10**3, 10**5, 10**6)
+MODELS = 4
+ASK = """for (const [id, value] of [['fewest', '3'], ['most', '9']]) { document.getElementById(id).value = value; }
+document.getElementById('evaluate').click()"""
+DONE = "document.documentElement.dataset.drawn === 'true'"
+
+
+def write_csv(path, rows):
+    """Write a label and the scores of four models, with as many digits as a float has."""
+    columns, rng = make_columns(rows), np.random.default_rng(SEED)
+    noise = [0.01 * (k + 1) * rng.normal(size=rows) for k in range(MODELS)]
+    scores = {f"model {k}": np.clip(columns["score"] + each, 0.0, 1.0) for k, each in enumerate(noise)}
+    pl.DataFrame({"y": columns["y"].astype(np.int8), **scores}).write_csv(path)
+
+
+def resident(folder):
+    """Return the largest resident size, in MB, of the processes that a browser with this profile started."""
+    found = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder) in process.joinpath("cmdline").read_text() or _parent_of(process, folder):
+                lines = process.joinpath("status").read_text().splitlines()
+                found = max([found, *(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))])
+        except OSError:  # it has ended
+            continue
+    return found / 1024
+
+
+def _parent_of(process, folder):
+    """Whether the process was started by a helper of that browser."""
+    while process.name not in {"0", "1"}:
+        parent = process.joinpath("stat").read_text().rpartition(")")[2].split()[1]
+        process = Path("/proc") / parent
+        if parent != "0" and str(folder) in process.joinpath("cmdline").read_text():
+            return True
+    return False
+
+
+def measure(browser, page, file):
+    """Return seconds to the first word and to the answer, and the largest size in MB."""
+    browser.open(page)
+    root = browser.call("DOM.getDocument")["root"]["nodeId"]
+    field = browser.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    began = time.perf_counter()
+    browser.call("DOM.setFileInputFiles", files=[str(file)], nodeId=field)
+    browser.wait_for("!document.getElementById('asked').hidden")
+    first, peak = time.perf_counter() - began, 0.0
+    began = time.perf_counter()
+    browser.run(ASK)
+    while not browser.run(DONE):
+        peak = max(peak, resident(browser.profile))
+        time.sleep(0.05)
+    return first, time.perf_counter() - began, peak
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks._browser", description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", nargs="+", type=lambda text: int(float(text)), default=SIZES, metavar="ROWS")
+    sizes = parser.parse_args().sizes
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        parser.error("no Chromium was found.")
+    print("| rows | models | first word s | answer s | largest process MB |\n| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "drop.html")
+        page.write_text(render_drop_page(), encoding="utf-8")
+        for rows in sizes:
+            file = Path(folder, f"{rows}.csv")
+            write_csv(file, rows)
+            browser = Chromium(program)
+            try:
+                first, answer, peak = measure(browser, page, file)
+            finally:
+                browser.close()
+            print(f"| {rows:,} | {MODELS} | {first:.2f} | {answer:.2f} | {peak:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
