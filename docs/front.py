@@ -1,4 +1,4 @@
-"""Draw the picture at the top of README and front page: `python docs/front.py`, which writes front.png and front.gif.
+"""Draw the picture at the top of README: `python docs/front.py`, which writes front.png and front.gif.
 
 What decisions cost over the threshold, per 1,000 applicants: by the model of the highest AUC, by the plain one, and by
 the first after its class weights were undone. The animation drags the range over which the cost is averaged.

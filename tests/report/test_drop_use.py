@@ -154,6 +154,22 @@ def test_errors_name_the_place(chromium, drop):
     assert said(chromium, "error") == "risks.csv: row 2 (line 4): has 3 fields where the header has 2"
 
 
+@pytest.mark.thorough
+def test_larger_file_than_the_page_takes_is_refused_with_the_command(chromium, drop):
+    chromium.open(drop)
+    chromium.run("""(() => {
+        const rows = '0,0.25\\n1,0.75\\n'.repeat(500_000);
+        const carried = new DataTransfer();
+        carried.items.add(new File(['y,a\\n', ...Array(9).fill(rows)], 'large.csv'));
+        document.dispatchEvent(new DragEvent('drop', { dataTransfer: carried }));
+    })()""")
+    chromium.wait_for("!document.getElementById('asked').hidden")
+    answered(chromium)
+    assert said(chromium, "error") == (
+        "large.csv: holds more than 8,000,000 numbers of models: stakes evaluate takes such files"
+    )
+
+
 def test_groups_and_missing_values_are_taken_care_of(chromium, drop):
     dropped(chromium, drop, GERMAN.replace("0.28491431453", "", 1))
     answered(chromium, "3", "9")

@@ -6,6 +6,7 @@ const [TAB, NEWLINE, RETURN, QUOTE, SPACE] = [9, 10, 13, 34, 32];
 const PIECE = 1 << 21;
 const SAMPLE = 1000;
 const MOST_LABELS = 1000;
+const MOST_VALUES = 8_000_000; // numbers in memory
 const MOST_UNNAMED = 100;
 const SHOWN = 10;
 const NAME_MODELS = "Every other numeric column was taken as a model: name the model columns.";
@@ -546,6 +547,10 @@ class CsvFile {
         }
         line += wide;
         at = next;
+      }
+      if (count * numbers.length > MOST_VALUES) {
+        const rule = `holds more than ${MOST_VALUES.toLocaleString("en")} numbers of models: stakes evaluate takes such files`;
+        throw new DataError(rule, { file: this.file });
       }
       rest = data.slice(at);
       pieces.size = rest.length ? 2 * pieces.size : PIECE;

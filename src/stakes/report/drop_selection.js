@@ -69,14 +69,16 @@ function quantileOf(values, level) {
   return sorted[low] + (at - low) * (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]);
 }
 
-// The quantile of the largest of several standardised errors, not below that of one alone.
-function largestQuantile(lines, level, twoSided) {
+// The quantile of the largest of several standardised errors, not below that of one alone; each is made when its turn
+// comes.
+function largestQuantile(makers, level, twoSided) {
   const least = normalQuantile(twoSided ? 1 - level : 2 * (1 - level));
-  if (lines.length < 2) {
+  if (makers.length < 2) {
     return least;
   }
-  const largest = new Float64Array(lines[0].length).fill(-Infinity);
-  for (const line of lines) {
+  const largest = makers[0]().fill(-Infinity);
+  for (const make of makers) {
+    const line = make();
     for (let draw = 0; draw < line.length; draw += 1) {
       const value = twoSided ? Math.abs(line[draw]) : line[draw];
       largest[draw] = value > largest[draw] ? value : largest[draw];
@@ -127,8 +129,8 @@ class Contest {
   intervals(level) {
     const moving = this.means.flatMap((_, k) => (this.covariance[k][k] > 0 ? [k] : []));
     const distinct = moving.filter((k, at) => !moving.slice(0, at).some((other) => this.correlation(k, other) >= 1 - ROUNDING));
-    const lines = distinct.map((k) => this.errors[k].map((error) => error / Math.sqrt(this.covariance[k][k])));
-    const critical = largestQuantile(lines, level, true);
+    const makers = distinct.map((k) => () => this.errors[k].map((error) => error / Math.sqrt(this.covariance[k][k])));
+    const critical = largestQuantile(makers, level, true);
     const highest = Math.max(...this.decisions.most);
     return this.spreadOver([NaN, NaN], (k) => {
       const far = this.reach(k, -1, critical);
@@ -149,15 +151,15 @@ class Contest {
 
   // How much more each decision costs than the first model, with intervals that hold for all at once.
   moreThan(first, level) {
-    const lines = [];
+    const makers = [];
     this.means.forEach((_, i) => this.means.forEach((__, j) => {
       const models = !this.isReference(i) && !this.isReference(j);
       const of = models ? j > i : i === first && this.isReference(j);
       if (of && this.variance[i][j] > 0) {
-        lines.push(this.gapErrors(i, j));
+        makers.push(() => this.gapErrors(i, j));
       }
     }));
-    const critical = largestQuantile(lines, level, true);
+    const critical = largestQuantile(makers, level, true);
     return this.spreadOver([NaN, NaN, NaN], (k) => {
       if (this.same[k] === this.same[first]) {
         return [0, 0, 0];
@@ -191,7 +193,7 @@ class Contest {
       return beyond(normalQuantile((2 * (1 - level)) / (this.means.length - 1)));
     }
     const rivals = this.means.flatMap((_, j) => (this.same[j] === j && this.variance[i][j] > 0 ? [j] : []));
-    return beyond(largestQuantile(rivals.map((j) => this.gapErrors(i, j)), level, false));
+    return beyond(largestQuantile(rivals.map((j) => () => this.gapErrors(i, j)), level, false));
   }
 }
 

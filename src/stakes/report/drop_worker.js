@@ -1,6 +1,5 @@
 // The thread that reads and evaluates: it takes a file and settings, and answers with columns, a report or an error.
 
-const MOST_VALUES = 8_000_000; // scores in memory
 const MOST_BYTES = 1 << 30;
 
 function opened({ blob, file, label = "" }) {
@@ -35,10 +34,6 @@ function evaluatedFile({ blob, file, settings, words }) {
   if (positive === 0 || positive === rows.count) {
     const rule = `must hold both classes, got ${rows.count} rows that are all ${positive ? "positive" : "negative"}: what mistakes cost cannot be judged from one class`;
     throw new DataError(rule, { file, column: rows.roles.label });
-  }
-  if (rows.count * rows.scores.length > MOST_VALUES) {
-    kept = null;
-    throw new DataError(`holds ${rows.count} rows of ${rows.scores.length} models, more than this page takes: stakes evaluate takes them`, { file });
   }
   return payloadOf(rows, { ...settings, file, words }, (share) => self.postMessage({ progress: ["Evaluating", share] }));
 }
