@@ -59,7 +59,7 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "search_bar_text": "Search",
 }
 html_context = {"default_mode": "auto"}  # the theme's scripts complain where none is said

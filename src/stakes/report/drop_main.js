@@ -188,6 +188,7 @@ function clearReport() {
   heard.forEach(([type, listener]) => window.removeEventListener(type, listener));
   heard = [];
   byId("report").replaceChildren();
+  byId("source").classList.remove("answered");
 }
 
 function factsOf({ read, shares, words, sentences }) {
@@ -216,6 +217,7 @@ function showReport(found) {
   save.addEventListener("click", () => saveReport(found));
   byId("report").querySelector('[data-part="saves"]').prepend(save);
   byId("asked").open = false;
+  byId("source").classList.add("answered");
 }
 
 function escaped(text) {
