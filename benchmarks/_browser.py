@@ -68,7 +68,7 @@ def measure(browser, page, file):
     browser.run(ASK)
     while not browser.run(DONE):
         peak = max(peak, resident(browser.profile))
-        time.sleep(0.05)
+        time.sleep(0.25)
     return first, time.perf_counter() - began, peak
 
 

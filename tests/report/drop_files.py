@@ -22,7 +22,7 @@ def drawn(n, *, models=2, seed=0, digits=6, weight=None, prevalence=1.2):
     names = ["y", *(f"m{k}" for k in range(models))]
     if weight is not None:
         names.append("w")
-        columns.append([repr(value) for value in weight(rng, n)])
+        columns.append([repr(float(value)) for value in weight(rng, n)])
     rows = [",".join(names), *(",".join(row) for row in zip(*columns, strict=True))]
     return "\n".join(rows) + "\n"
 

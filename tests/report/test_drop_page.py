@@ -7,14 +7,19 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 
+from stakes import ScoreTable, expected_regret
 from stakes.core.options import Options
 from stakes.costs import Fixed, Uniform
 from stakes.evaluation import evaluate_predictions
 from stakes.report import render_drop_page
+from stakes.report._any_range import payload
+from stakes.report._page import models_of
 from stakes.tables import DataError, read_predictions
 from tests.report.drop_files import REFUSED, STATED, cases, mutated
+from tests.report.pages import numbers
 
 FILES = cases()
 SOME = ["german credit by group", "weights", "ties", "copies", "cells of several lines", "few positives", *REFUSED]
@@ -108,9 +113,10 @@ def assert_same_answer(found, evaluation):
         for key, mine in INTERVALS.items():
             for end, value in zip(("low", "high"), rule[mine], strict=True):
                 assert close(value, record[f"{key}_{end}"], 1e-6), (name, key, rule[mine], record)
-        for end, value in zip(("low", "high"), rule["simultaneous"], strict=True):
-            reach = record["simultaneous_high"] - record["simultaneous_low"]
-            assert not math.isfinite(reach) or abs(value - record[f"simultaneous_{end}"]) <= 0.02 * reach + 1e-12
+        for key, mine in (("simultaneous", "simultaneous"), ("vs_best_simultaneous", "moreSimultaneous")):
+            reach = record[f"{key}_high"] - record[f"{key}_low"]
+            for end, value in zip(("low", "high"), rule[mine], strict=True):
+                assert not math.isfinite(reach) or abs(value - record[f"{key}_{end}"]) <= 0.02 * reach + 1e-12, name
         if evaluation.selection is not None:
             assert rule["possible"] == record["may_be_best"], name
 
@@ -131,6 +137,7 @@ def assert_same_groups(found, evaluation):
 def assert_same(name, answer, path):
     data, settings = FILES[name]
     wanted = read(data, settings, path)
+    assert isinstance(wanted, DataError) == (name in REFUSED), (name, str(wanted))
     if isinstance(wanted, DataError):
         assert answer.get("known"), (name, str(wanted), answer)
         place = [answer["place"].get(key) for key in ("column", "row", "line")]
@@ -165,6 +172,51 @@ def test_numbers_and_errors_of_every_file_are_those_of_the_library(asked, tmp_pa
     for name in FILES:
         (answer,) = asked([asking(name)])
         assert_same(name, answer, tmp_path / "page.csv")
+
+
+def assert_like_the_report(found, evaluation):
+    """What the scripts read for other ranges: tables, covariances over stretches, quantiles."""
+    wanted = json.loads(json.dumps(payload(evaluation, models_of(evaluation))))
+    for key in ("shares", "own", "rows", "level", "per", "unit", "scale", "drawn"):
+        assert found[key] == (pytest.approx(wanted[key]) if key in {"shares", "rows"} else wanted[key]), key
+    for key, tolerance in (("cuts", 1e-15), ("quantiles", 1e-9), ("covariances", 1e-5)):
+        mine, its = numbers(found["spread"][key]), numbers(wanted["spread"][key])
+        assert np.allclose(mine, its, rtol=tolerance, atol=tolerance * np.abs(its).max()), key
+    for mine, its in zip(found["models"], wanted["models"], strict=True):
+        for key in ("name", "given", "colour", "dash", "acted", "integralBound", "shareBound"):
+            assert mine[key] == its[key], key
+        for columns in ("scores", "blocks"):
+            for key, values in its[columns].items():
+                assert np.allclose(numbers(mine[columns][key]), numbers(values), rtol=1e-12, atol=1e-300), (
+                    columns,
+                    key,
+                )
+
+
+@pytest.mark.parametrize("name", ["german credit", "weights", "ties", "one threshold", "few positives"])
+def test_tables_and_covariances_are_those_of_the_report(asked, tmp_path, name):
+    data, settings = FILES[name]
+    (answer,) = asked([asking(name)])
+    evaluation = evaluated(read(data, settings, tmp_path / "page.csv"), settings["low"], settings["high"])
+    assert_like_the_report(answer["found"], evaluation)
+
+
+@pytest.mark.thorough
+def test_thinned_tables_keep_their_bound(asked, tmp_path):
+    data, settings = FILES["a hundred thousand rows"]
+    (answer,) = asked([asking("a hundred thousand rows")])
+    rows = read(data, settings, tmp_path / "page.csv")
+    for model in answer["found"]["models"]:
+        columns = [numbers(model["scores"][key]) for key in ("scores", "positives", "negatives")]
+        assert len(columns[0]) <= 8000
+        assert columns[1].sum() == rows.y.sum()
+        assert 0.0 < model["integralBound"] < 1e-3
+        thin = ScoreTable(*columns, *columns[1:], len(rows.y))
+        full = ScoreTable.from_predictions(rows.y, rows.scores[model["given"]])
+        for ends in ((0.1, 0.4), (0.0, 0.03), (0.33, 0.34), (0.0, 1.0)):
+            one, other = (expected_regret(table, costs=ends, scale="integral") for table in (thin, full))
+            assert abs(one - other) <= model["integralBound"]
+            assert one != other
 
 
 def assert_read_alike(asked, path, seed, count):

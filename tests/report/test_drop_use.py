@@ -85,7 +85,28 @@ def test_dropped_file_gives_the_answer_of_the_library(chromium, drop):
     assert state(chromium) == [0.1, 0.25]
     advice = chromium.run("document.querySelector('.advice').textContent")
     assert advice == wanted.conclusion[0] == "These rows cannot tell logistic from boosting."
+    cost = chromium.run("document.querySelector('.cost').textContent")
+    pattern = r"logistic costs 91\.2 per 1,000 decisions \(95%: 78\.\d to 103\.\d\), 26% less than treating everyone\."
+    assert re.fullmatch(pattern, cost)
+    assert re.fullmatch(pattern, wanted.conclusion[1])
+    lines = chromium.run("[...document.querySelectorAll('[data-follows=beneath] li')].map(line => line.textContent)")
+    assert lines[1].startswith(
+        "Shown (95%, all at once): logistic costs less than forest, treating everyone and treating"
+    )
+    assert lines[2] == "Not shown: that logistic costs less than boosting."
     assert_quiet(chromium, drop)
+
+
+def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, drop):
+    pandas = pytest.importorskip("pandas")
+    text = "y,good,poor\n" + "0,0.1,0.4\n1,0.8,0.35\n0,0.15,0.3\n0,0.05,0.1\n1,0.6,0.7\n0,0.45,0.2\n1,0.3,0.1\n" * 60
+    dropped(chromium, drop, text)
+    answered(chromium, "1", "4")
+    wanted = evaluate_frame(pandas.read_csv(io.StringIO(text)), label="y", costs=(0.2, 0.5))
+    assert wanted.conclusion[0].startswith("USE good. poor costs ")
+    assert chromium.run("document.querySelector('.advice').textContent") == wanted.conclusion[0]
+    lines = chromium.run("[...document.querySelectorAll('[data-follows=beneath] li')].map(line => line.textContent)")
+    assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
 def test_range_can_be_dragged_and_comes_back(chromium, drop):

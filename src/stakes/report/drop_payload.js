@@ -59,7 +59,7 @@ class StretchSums {
 
   // The same of a decision that costs every row of the class all of every stretch, or none.
   always(costs) {
-    const found = Object.assign(Object.create(StretchSums.prototype), this, { held: this.held.map(() => new Float64Array(this.size)) });
+    const found = Object.assign(Object.create(StretchSums.prototype), this, { held: this.held.map(() => new Float64Array(this.size)), beyond: undefined });
     const last = this.size - 1;
     const part = costs ? this.full[last] : 0;
     const place = costs ? last : 0;
