@@ -1,10 +1,11 @@
 """Time and memory of the page on which a file is dropped: `python -m benchmarks._browser`, with Chromium installed.
 
-From the choice of a file to the page's first word about it, from the request to the drawn answer, and the largest
-resident size of the browser's process that holds the page and its worker.
+From the choice of a file to the page's first word about it, from the request to the drawn answer, and the CPU seconds
+and the largest resident size of the browser's process that holds the page and its worker.
 """
 
 import argparse
+import os
 import shutil
 import tempfile
 import time
@@ -32,17 +33,19 @@ def write_csv(path, rows):
     pl.DataFrame({"y": columns["y"].astype(np.int8), **scores}).write_csv(path)
 
 
-def resident(folder):
-    """Return the largest resident size, in MB, of the processes that a browser with this profile started."""
-    found = 0
+def largest(folder):
+    """Return the resident MB and the CPU seconds of the largest process that a browser with this profile started."""
+    found = (0.0, 0.0)
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(folder) in process.joinpath("cmdline").read_text() or _parent_of(process, folder):
                 lines = process.joinpath("status").read_text().splitlines()
-                found = max([found, *(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))])
+                size = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")]
+                ticks = process.joinpath("stat").read_text().rpartition(")")[2].split()[11:13]
+                found = max([found, *((each, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")) for each in size)])
         except OSError:  # it has ended
             continue
-    return found / 1024
+    return found
 
 
 def _parent_of(process, folder):
@@ -56,20 +59,21 @@ def _parent_of(process, folder):
 
 
 def measure(browser, page, file):
-    """Return seconds to the first word and to the answer, and the largest size in MB."""
+    """Return seconds to the first word and to the answer, CPU seconds of the largest process, and its size in MB."""
     browser.open(page)
     root = browser.call("DOM.getDocument")["root"]["nodeId"]
     field = browser.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
     began = time.perf_counter()
     browser.call("DOM.setFileInputFiles", files=[str(file)], nodeId=field)
     browser.wait_for("!document.getElementById('asked').hidden")
-    first, peak = time.perf_counter() - began, 0.0
+    first, peak, spent = time.perf_counter() - began, 0.0, 0.0
     began = time.perf_counter()
     browser.run(ASK)
     while not browser.run(DONE):
-        peak = max(peak, resident(browser.profile))
+        size, spent = largest(browser.profile)
+        peak = max(peak, size)
         time.sleep(0.25)
-    return first, time.perf_counter() - began, peak
+    return first, time.perf_counter() - began, spent, peak
 
 
 def main():
@@ -79,7 +83,8 @@ def main():
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         parser.error("no Chromium was found.")
-    print("| rows | models | first word s | answer s | largest process MB |\n| --- | --- | --- | --- | --- |")
+    heads = ("rows", "models", "first word s", "answer s", "CPU s", "largest process MB")
+    print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "drop.html")
         page.write_text(render_drop_page(), encoding="utf-8")
@@ -88,10 +93,10 @@ def main():
             write_csv(file, rows)
             browser = Chromium(program)
             try:
-                first, answer, peak = measure(browser, page, file)
+                first, answer, spent, peak = measure(browser, page, file)
             finally:
                 browser.close()
-            print(f"| {rows:,} | {MODELS} | {first:.2f} | {answer:.2f} | {peak:,.0f} |", flush=True)
+            print(f"| {rows:,} | {MODELS} | {first:.2f} | {answer:.2f} | {spent:.2f} | {peak:,.0f} |", flush=True)
 
 
 if __name__ == "__main__":
