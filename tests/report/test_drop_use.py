@@ -109,6 +109,17 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
+def test_what_is_undefined_is_called_so(chromium, drop):
+    dropped(chromium, drop, SMALL)
+    answered(chromium, "0%", "0%")
+    assert state(chromium) == [0, 0]
+    skills = chromium.run(
+        "[...document.querySelectorAll('#decomposition tbody td:last-child')].map(cell => cell.textContent)"
+    )
+    assert skills == ["undefined", "undefined"]
+    assert_quiet(chromium, drop)
+
+
 def test_range_can_be_dragged_and_comes_back(chromium, drop):
     dropped(chromium, drop, GERMAN)
     answered(chromium, "3", "9")

@@ -1,7 +1,12 @@
 // The screen of a report that a page has made: legends, names, and the answer for the range that was named.
 
 const PER = page.per;
-const asked = page.result.rules.map((rule, k) => ({ ...rule, model: models[k], name: [ALL, NONE][k - models.length], cost: PER * rule.score }));
+// what is undefined comes as null, for JSON has no word for it
+const known = (value) => (Array.isArray(value) ? value.map(known) : value ?? NaN);
+const asked = page.result.rules.map((rule, k) => {
+  const numbers = Object.fromEntries(Object.entries(rule).map(([key, value]) => [key, key === "possible" ? value : known(value)]));
+  return { ...numbers, model: models[k], name: [ALL, NONE][k - models.length], cost: PER * numbers.score };
+});
 
 function part(key) {
   return document.querySelectorAll(`[data-part="${key}"]`);
