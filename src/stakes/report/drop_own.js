@@ -151,7 +151,7 @@ function pythonCall() {
     ...(read.asked.posLabel === null ? [] : [`pos_label=${read.positive}`]), ...(read.asked.onMissing === "drop" ? ['on_missing="drop"'] : []),
   ].map((each) => `, ${each}`).join("");
   return [
-    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}${read.separator === "," ? "" : `, separator=${text(read.separator)}`})`,
+    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}${read.separator === "," ? "" : `, separator=${text(read.separator)}`}${read.dropped ? ', null_values=["NA", "N/A", "NaN", "nan", "null", "NULL"]' : ""})`,
     `result = evaluate_frame(frame, label=${text(read.label)}, models=[${read.models.map(text).join(", ")}], costs=${range}${rest})`, "print(result.answer)",
   ].join("\n");
 }
