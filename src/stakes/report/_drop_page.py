@@ -19,7 +19,7 @@ from stakes.report._words import DROPPED, SPOKEN
 # Scripts by what they are for. The report's own are used as they are; those of the page that makes it stand between.
 
 _WORKER = (
-    *("script_costs", "script_scores", "drop_reader", "drop_tables", "drop_moments", "drop_selection"),
+    *("script_costs", "script_scores", "drop_reader", "drop_rows", "drop_tables", "drop_moments", "drop_selection"),
     *("drop_payload", "drop_worker"),
 )
 _BEFORE = {"figures": "drop_screen", "page": "drop_own"}
