@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, expected_regret
+from stakes.cli import main
 from stakes.core.options import Options
 from stakes.costs import Fixed, Uniform
 from stakes.evaluation import evaluate_predictions
@@ -172,6 +173,57 @@ def test_numbers_and_errors_of_every_file_are_those_of_the_library(asked, tmp_pa
     for name in FILES:
         (answer,) = asked([asking(name)])
         assert_same(name, answer, tmp_path / "page.csv")
+
+
+class Printed:
+    """What the command prints as JSON, in the place of an evaluation; infinite and undefined numbers come as words."""
+
+    def __init__(self, text, found):
+        self.records = json.loads(text)["models"]
+        self.models = [model["name"] for model in sorted(found["models"], key=lambda model: model["given"])]
+        self.selection = self.records[0]["may_be_best"]
+
+    def _records(self):
+        number = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
+        texts = {"model", "kind", "acts_like", "rank", "may_be_best"}
+        return [
+            {key: value if key in texts else number.get(value, value) for key, value in record.items()}
+            for record in self.records
+        ]
+
+
+def command_of(settings, path):
+    """Arguments of `stakes evaluate` that ask what the page was asked."""
+    low, high = settings["low"], settings["high"]
+    argv = ["evaluate", path, "--label", settings["label"], "--costs", f"{low}:{high}" if low < high else f"{low}"]
+    for key, name in (("weight", "--weight"), ("group", "--groups"), ("posLabel", "--pos-label")):
+        argv += [name, settings[key]] if settings.get(key) is not None else []
+    argv += ["--models", ",".join(settings["models"])] if settings.get("models") else []
+    return [*argv, "--json"]
+
+
+@pytest.mark.thorough
+def test_the_command_prints_the_numbers_of_the_page(asked, tmp_path, capsys):
+    pytest.importorskip("typer")
+    compared = refused = 0
+    for name, (data, settings) in FILES.items():
+        if settings.get("onMissing", "raise") != "raise" or any("," in model for model in settings.get("models") or ()):
+            continue  # asked in other words on the command line
+        (answer,) = asked([asking(name)])
+        path = tmp_path / "page.csv"
+        path.write_bytes(data)
+        code, (out, err) = main([str(each) for each in command_of(settings, path)]), capsys.readouterr()
+        if "found" not in answer:
+            assert code in (2, 3), (name, out, err)  # how it was asked, or what the file holds
+            where = answer.get("place", {}).get("row")
+            assert where is None or str(where) in err, (name, err, answer)
+            refused += 1
+            continue
+        assert code == 0, (name, err)
+        assert_same_answer(answer["found"], Printed(out, answer["found"]))
+        compared += 1
+    assert compared >= 40
+    assert compared + refused >= 60
 
 
 def assert_like_the_report(found, evaluation):
