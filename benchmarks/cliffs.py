@@ -133,6 +133,13 @@ def in_groups(count, inputs):
     return evaluated(inputs, groups=inputs.groups % count)
 
 
+def of_many_groups(size, folder):
+    """10^5 rows in so many groups."""
+    inputs = Inputs(10**5, folder)
+    inputs.groups = np.random.default_rng(SEED).integers(0, size, 10**5)
+    return inputs
+
+
 def interval(name, inputs):
     return stakes.inference.metric_interval(inputs.y, inputs.score, name)
 
@@ -276,6 +283,13 @@ FILES = (
 CALLS = (
     by("10 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 10)), PLAIN, MILLION),
     by("1,000 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 1000)), PLAIN, MILLION),
+    Cliff(
+        "groups of 10^5 rows, 4 models",
+        ours("evaluate(groups=)", lambda x: evaluated(x, groups=x.groups), of_many_groups, tiny=10),
+        limit("evaluate without groups", evaluated, of_many_groups, library="stakes", tiny=10),
+        (1000, 3000, 10_000),
+        (10, 30, 100),
+    ),
     amounts_row("regret with amounts by row", stakes.expected_regret),
     amounts_row("evaluation with amounts by row", stakes.evaluate),
     by(

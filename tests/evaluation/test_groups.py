@@ -9,12 +9,13 @@ import pytest
 from stakes import costs, evaluate, evaluate_frame
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData
-from stakes.inference import PairedRows, decomposition_interval
+from stakes.inference import PairedRows, area_estimate, decomposition_interval
 from stakes.metrics import bounded_brier_skill_score, roc_auc_score
 from stakes.variance import influence as _group_sums
 from stakes.variance.influence import cells_of, influence_moments, loss_influence, skill_influence
 
 COSTS = costs.Uniform(0.05, 0.4)
+FREE = {"fixed_prevalence": False}
 
 
 def sample(n=1500, seed=0, bent=1.0):
@@ -79,6 +80,23 @@ def test_sums_by_group_agree_with_the_rows_of_each_group_and_of_its_rest(dist, r
         bounds = own[1].interval(0.95)
         assert row.skill_interval == pytest.approx((bounds[0], min(bounds[1], 1.0)), rel=1e-12, nan_ok=True)
         assert row.note == (own[0].note or own[1].note)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_areas_and_promises_of_groups_are_those_of_their_rows_alone(weighted):
+    """To 1e-12, with ties, in long and in short groups, and where a group is of one class or has two rows of one."""
+    y, s, group = sample(4000)
+    s, group[:60] = np.round(s, 2), np.repeat(["d", "e"], 30)
+    y = np.where(group == "e", np.arange(4000) < 32, y & (group != "d"))
+    w = np.random.default_rng(1).gamma(1.0, size=4000) if weighted else None
+    for row in evaluate(y, {"m": s}, costs=COSTS, scale="integral", groups=group, sample_weight=w).groups:
+        mine = group == row.group
+        cells = cells_of(EvaluationData(BinarySample(y[mine], s[mine], w if w is None else w[mine]), None), **FREE)
+        area, promise = area_estimate(cells), _group_sums.promise_moments(cells, COSTS)
+        assert (row.auc, *row.auc_interval) == pytest.approx((area.value, *area.interval(0.95)), rel=1e-12, nan_ok=True)
+        ours = (row.more_than_promised, *row.more_than_promised_interval)
+        assert ours == pytest.approx((promise.value, *promise.interval(0.95)), rel=1e-12, abs=1e-15)
+        assert math.isnan(row.auc_interval[0]) == (row.group in {"d", "e"})
 
 
 def test_no_row_is_looked_at_once_per_group(monkeypatch):

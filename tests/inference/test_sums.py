@@ -62,6 +62,21 @@ def test_groups_and_the_units_outside_each(groups):
         assert_same(some, known)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_long_short_and_empty_parts_of_groups_sum_alike(weighted):
+    sizes = np.array([3, 0, BLOCK + 5, 0, 0, 1, 2 * BLOCK, 7, BLOCK // 2, BLOCK // 2 + 9])
+    rng = np.random.default_rng(5)
+    values, ends = rng.random(sizes.sum()), np.cumsum(sizes)
+    weight = rng.gamma(1.0, size=len(values)) if weighted else None
+    codes = np.repeat(np.arange(len(sizes)) // 2, sizes)
+    y = np.repeat(np.arange(len(sizes)) % 2 == 1, sizes)
+    found = Sums.by_group(values, ends, weight)
+    for g in range(len(sizes) // 2):
+        mine = codes == g
+        known = Sums.from_units(values[mine], y[mine], None if weight is None else weight[mine])
+        assert_same(found.changed(lambda part, g=g: part[..., g]), known)
+
+
 def test_shifted_values_have_the_variance_of_the_others():
     values, y, _ = units(seed=3)
     sums, shift = Sums.from_units(values, y), np.array([-2.0, 0.5])

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from stakes.inference import (
     PairedRows,
     area_estimate,
     decomposition_interval,
+    group_areas,
     holm,
     law_of,
     money_of,
@@ -40,11 +42,13 @@ from stakes.variance.influence import (
     gap_moments,
     group_moments,
     group_moments_of_tables,
+    group_promises,
     influence_moments,
     loss_influence,
     promise_moments,
     skill_influence,
 )
+from stakes.variance.many import ManyMoments, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -59,7 +63,8 @@ if TYPE_CHECKING:
 
     Bools = NDArray[np.bool_]
     Integers = NDArray[np.intp]
-    Pair = tuple[Moments, Moments]  # score and skill
+    Columns = dict[str, list[Any]]  # the fields of the results of one model, side by side over the groups
+    ManyPair = tuple[ManyMoments, ManyMoments]  # score and skill
     GroupTables = dict[tuple[str, str, str], tuple[ScoreTable, int]]
 
 
@@ -369,39 +374,44 @@ def evaluate_groups(
     models: Sequence[str], rows: PairedRows, groups: Mapping[str, Grouping], options: Options
 ) -> Groups:
     """Every model in every group, and against all other rows."""
-    results: list[GroupResult] = []
+    found: list[Columns] = []
     within = {column: mine for column, each in groups.items() if (mine := _followed_within(rows, each))}
     together = rows
     for column, grouping in groups.items():
         rows = within.get(column, together)
         grouped = GroupedRows.of(rows, grouping.codes, len(grouping.names))
-        for index, (model, score) in enumerate(zip(models, rows.scores, strict=True)):
-            mine = replace(rows, scores=[score], every_score=rows.every_score[index : index + 1])
-            if not rows.dependent:
-                own, gaps = group_moments(grouped, score, options.costs, options.plain_rule)
-            else:
-                own, gaps = _dependent(mine, grouping, options)
-            found = []
-            for name, part, moments, gap in zip(grouping.names, grouped.parts, own, gaps, strict=True):
-                places = grouped.order[part]
-                about: dict[str, Any] = {"column": column, "group": name, "model": model}
-                later = partial(miscalibration_among, mine, places, options)
-                taken = mine.taken(places)
-                sample = _sample(taken)
-                about |= {"n_rows": len(sample.y), "n_positives": int(np.count_nonzero(sample.y)), "judge": later}
-                about["count"] = partial(_table, mine, places)
-                data = EvaluationData(sample, None)
-                if options.per_stake:  # amounts, not scores, order these rows
-                    about |= {"auc": math.nan, "auc_interval": _NO_INTERVAL}
-                    about["charge"] = partial(_money, mine, places, model, options)
-                else:
-                    about |= _area(data, options, taken.clusters, taken.lags)
-                about |= _promise(data, options, taken.clusters, taken.lags)
-                found.append(_result(data, moments, gap, options, about))
-            results += _adjusted(found)
-    whole = Groups(_promises_adjusted(results))
+        about = {
+            "group": grouping.names,
+            "n_rows": grouped.sizes.tolist(),
+            "n_positives": grouped.counts[1::2].tolist(),
+        }
+        about["prevalence"] = grouped.sums(grouped.rows.y.astype(np.float64)).value.tolist()
+        for index, model in enumerate(models):
+            mine = replace(rows, scores=[rows.scores[index]], every_score=rows.every_score[index : index + 1])
+            found.append(_named(column, model, about | _of_rows(mine, model, grouping, grouped, options)))
+    whole = _results(found)
     whole.within = tuple(within)
     return whole
+
+
+def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedRows, options: Options) -> Columns:
+    """One model in every group."""
+    places, score = [grouped.order[part] for part in grouped.parts], rows.scores[0]
+    found: Columns = {"judge": [partial(miscalibration_among, rows, some, options) for some in places]}
+    found["count"] = [partial(_table, rows, some) for some in places]
+    if options.per_stake:
+        found["charge"] = [partial(_money, rows, some, model, options) for some in places]
+    if rows.dependent:
+        found |= _compared(*_dependent(rows, grouping, options), model, options)
+    else:
+        found |= _compared(*group_moments(grouped, score, options.costs, options.plain_rule), model, options)
+    if rows.dependent or rows.origin is not None:
+        return found | _one_by_one(
+            ((_data(part), part.clusters, part.lags) for part in map(rows.taken, places)), options
+        )
+    value, low, high = group_areas(grouped, score, options.confidence_level)
+    promises = group_promises(grouped, score, options.costs) if options.rule == "score" else None
+    return found | {"auc": value.tolist(), "auc_interval": pairs(low, high)} | _promised(promises, len(places), options)
 
 
 def _followed_within(rows: PairedRows, grouping: Grouping) -> PairedRows | None:
@@ -423,42 +433,47 @@ def _followed_within(rows: PairedRows, grouping: Grouping) -> PairedRows | None:
 
 def groups_of_tables(
     column: str, names: Sequence[str], model: str, tables: Sequence[tuple[ScoreTable, int]], options: Options
-) -> list[GroupResult]:
+) -> Columns:
     """One model in every group of a column, by the groups' tables and their numbers of positive rows."""
-    own, gaps = group_moments_of_tables(tables, options.costs, options.plain_rule)
-    found = []
-    for name, (table, ups), moments, gap in zip(names, tables, own, gaps, strict=True):
-        about: dict[str, Any] = {"column": column, "group": name, "model": model}
+    found: Columns = {"group": list(names), "n_rows": [table.n_rows for table, _ in tables]}
+    found |= {"n_positives": [ups for _, ups in tables], "judge": [], "count": []}
+    for table, ups in tables:
         equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
-        later = partial(miscalibration_in, table, ups if equal else 0, options)
-        about |= {"n_rows": table.n_rows, "n_positives": ups, "judge": later, "count": partial(replace, table)}
-        data = EvaluationData(None, table)
-        about |= _area(data, options) | _promise(data, options)
-        found.append(_result(data, moments, gap, options, about))
-    return _adjusted(found)
+        found["judge"].append(partial(miscalibration_in, table, ups if equal else 0, options))
+        found["count"].append(partial(replace, table))
+    data = [EvaluationData(None, table) for table, _ in tables]
+    found["prevalence"] = [each.prevalence for each in data]
+    found |= _compared(*group_moments_of_tables(tables, options.costs, options.plain_rule), model, options)
+    return _named(column, model, found | _one_by_one(((each, None, None) for each in data), options))
 
 
-def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[list[Pair], list[Pair]]:
+def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[ManyPair, ManyPair]:
     """Score and skill of rows in clusters or in order, in each group and against all other rows."""
-    own, gaps = [], []
+    own: list[tuple[Moments, ...]] = []
+    gaps: list[tuple[Moments, ...]] = []
     for g in range(len(grouping.names)):
         chosen = grouping.codes == g
         inside = _influences(rows.taken(chosen), options)
         clusters = rows.taken(chosen).clusters
-        own.append(_pair(influence_moments(*part, clusters, rows.lags) for part in inside))
+        own.append(tuple(influence_moments(*part, clusters, rows.lags) for part in inside))
         if len(grouping.names) == 1:
             gaps.append((UNKNOWN, UNKNOWN))
             continue
         outside = _influences(rows.taken(~chosen), options)
         gaps.append(
-            _pair(gap_moments(*parts, chosen, rows.clusters, rows.lags) for parts in zip(inside, outside, strict=True))
+            tuple(gap_moments(*parts, chosen, rows.clusters, rows.lags) for parts in zip(inside, outside, strict=True))
         )
-    return own, gaps
+    return _side_by_side(own), _side_by_side(gaps)
+
+
+def _side_by_side(each: list[tuple[Moments, ...]]) -> ManyPair:
+    scores, skills = zip(*each, strict=True)
+    return ManyMoments.of(scores), ManyMoments.of(skills)
 
 
 def _influences(rows: PairedRows, options: Options) -> list[tuple[WeightedCells, Influence]]:
     """Influence of each row on the score and on the skill."""
-    cells = cells_of(EvaluationData(_sample(rows), None), fixed_prevalence=False)
+    cells = cells_of(_data(rows), fixed_prevalence=False)
     score = loss_influence(cells, options.costs, options.plain_rule)
     return [(cells, score), (cells, skill_influence(cells, options.costs, options.plain_rule, None))]
 
@@ -467,71 +482,78 @@ def _sample(rows: PairedRows) -> BinarySample:
     return rows.sample(0)
 
 
+def _data(rows: PairedRows) -> EvaluationData:
+    return EvaluationData(_sample(rows), None)
+
+
 def _table(rows: PairedRows, places: Integers) -> ScoreTable:
     """Table of some of the rows."""
     return ScoreTable.from_sample(_sample(rows.taken(places)))
 
 
-def _area(data: EvaluationData, options: Options, clusters: Any = None, lags: Any = None) -> dict[str, Any]:
-    """Area under the ROC curve of a group, with its interval."""
-    area = area_estimate(cells_of(data, fixed_prevalence=False), (clusters, lags))
-    return {"auc": area.value, "auc_interval": area.interval(options.confidence_level)}
+def _one_by_one(parts: Iterable[tuple[EvaluationData, Any, Any]], options: Options) -> Columns:
+    """Area and promise of groups whose rows depend on each other, or of which tables are known."""
+    areas, promises = [], []
+    for data, *dependence in parts:
+        cells = cells_of(data, fixed_prevalence=False)
+        if options.per_stake:  # amounts, not scores, order these rows
+            areas.append((math.nan, _NO_INTERVAL))
+            continue
+        area = area_estimate(cells, (dependence[0], dependence[1]))
+        areas.append((area.value, area.interval(options.confidence_level)))
+        if options.rule == "score":
+            promises.append(promise_moments(cells, options.costs, *dependence))
+    values, intervals = zip(*areas, strict=True)
+    each = ManyMoments.of(promises) if promises else None
+    return {"auc": list(values), "auc_interval": list(intervals)} | _promised(each, len(areas), options)
 
 
-def _promise(data: EvaluationData, options: Options, clusters: Any = None, lags: Any = None) -> dict[str, Any]:
-    """What a group costs more than its own scores promise there, with an interval and a p-value."""
-    value, interval, p = math.nan, _NO_INTERVAL, math.nan
-    if options.rule == "score" and not options.per_stake:
-        found = promise_moments(cells_of(data, fixed_prevalence=False), options.costs, clusters, lags)
-        found = found.scaled(options.factor)
-        value, interval, p = found.value, found.interval(options.confidence_level), found.p_value()
-    stem = "more_than_promised"
-    return {stem: value, f"{stem}_interval": interval, f"{stem}_p_adjusted": p}
+def _promised(found: ManyMoments | None, count: int, options: Options) -> Columns:
+    """What groups cost more than their own scores promise there, with intervals and p-values."""
+    stem, none = "more_than_promised", [math.nan] * count
+    if found is None:
+        return {stem: none, f"{stem}_interval": [_NO_INTERVAL] * count, f"{stem}_p_adjusted": none}
+    found = found.scaled(options.factor)
+    ends, p_values = found.intervals(options.confidence_level), found.p_values().tolist()
+    return {stem: found.value.tolist(), f"{stem}_interval": ends, f"{stem}_p_adjusted": p_values}
 
 
-def _promises_adjusted(results: list[GroupResult]) -> list[GroupResult]:
-    """The results with the p-values of promises adjusted over groups and models."""
-    p = np.array([row.more_than_promised_p_adjusted for row in results])
-    known = np.flatnonzero(~np.isnan(p))
-    if not len(known):
-        return results
-    p[known] = holm(p[known])
-    return [replace(row, more_than_promised_p_adjusted=float(each)) for row, each in zip(results, p, strict=True)]
+def _compared(own: ManyPair, gaps: ManyPair, model: str, options: Options) -> Columns:
+    """Score and skill in every group, and against all other rows; two groups are each other's rest: one test."""
+    harm, level = float(options.harms([model])[0]), options.confidence_level  # the same in every group
+    score, skill = own[0].shifted(harm).scaled(options.factor), own[1]
+    gap, skill_gap = gaps[0].scaled(options.factor), gaps[1]
+    p_value, skill_p_value = gap.p_values(), skill_gap.p_values()
+    adjust = np.asarray if len(p_value) == 2 else holm
+    return {
+        "score": score.value.tolist(),
+        "standard_error": np.sqrt(score.variance).tolist(),
+        "interval": score.intervals(level),
+        "skill": skill.value.tolist(),
+        "skill_interval": skill.intervals(level),
+        "difference": gap.value.tolist(),
+        "p_value": p_value.tolist(),
+        "p_adjusted": adjust(p_value).tolist(),
+        "skill_difference": skill_gap.value.tolist(),
+        "skill_p_value": skill_p_value.tolist(),
+        "skill_p_adjusted": adjust(skill_p_value).tolist(),
+        "note": [one or other for one, other in zip(score.notes(), skill.notes(), strict=True)],
+    }
 
 
-def _result(data: EvaluationData, own: Pair, gap: Pair, options: Options, about: dict[str, Any]) -> GroupResult:
-    harm = float(options.harms([about["model"]])[0])  # the same in every group
-    score = own[0].shifted(harm).scaled(options.factor)
-    difference, skill = gap[0].scaled(options.factor), own[1]
-    interval, skill_interval = (part.interval(options.confidence_level) for part in (score, skill))
-    p_value, skill_p_value = difference.p_value(), gap[1].p_value()
-    return GroupResult(
-        prevalence=data.prevalence,
-        score=score.value,
-        standard_error=score.standard_error,
-        interval=interval,
-        skill=skill.value,
-        skill_interval=skill_interval,
-        difference=difference.value,
-        p_value=p_value,
-        p_adjusted=p_value,
-        skill_difference=gap[1].value,
-        skill_p_value=skill_p_value,
-        skill_p_adjusted=skill_p_value,
-        note=score.note or skill.note,
-        **about,
-    )
+def _named(column: str, model: str, found: Columns) -> Columns:
+    count = len(found["group"])
+    return {"column": [column] * count, "model": [model] * count} | found
 
 
-def _adjusted(results: list[GroupResult]) -> list[GroupResult]:
-    """Results of one model with p-values adjusted over the groups; two groups are each other's rest: one test."""
-    if len(results) == 2:
-        return results
-    both = (holm([row.p_value for row in results]), holm([row.skill_p_value for row in results]))
-    return [
-        replace(row, p_adjusted=float(score), skill_p_adjusted=float(skill))
-        for row, score, skill in zip(results, *both, strict=True)
-    ]
+def _results(each: Sequence[Columns]) -> Groups:
+    """The results of all models, the p-values of promises adjusted over groups and models."""
+    name, found = "more_than_promised_p_adjusted", []
+    adjusted = iter(holm([p for columns in each for p in columns[name]]).tolist())
+    for columns in each:
+        columns[name] = list(islice(adjusted, len(columns[name])))
+        found += [GroupResult(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+    return Groups(found)
 
 
 def miscalibration_among(rows: PairedRows, places: Integers, options: Options) -> tuple[float, tuple[float, float]]:
@@ -578,11 +600,6 @@ def _money(rows: PairedRows, places: Integers, model: str, options: Options) -> 
     return money_by_model([model], rows, options, among=among).get(model)
 
 
-def _pair(two: Iterable[Moments]) -> Pair:
-    score, skill = two
-    return score, skill
-
-
 # Subgroups by the tables of their scores: from an engine, from rows that were evaluated, or kept and added up.
 
 _ROUNDING = 1e-9  # of sums over many rows, in any order
@@ -619,8 +636,7 @@ def groups_from(tables: GroupTables, options: Options) -> Groups:
     each: dict[tuple[str, str], dict[str, tuple[ScoreTable, int]]] = {}
     for (column, group, model), counted in tables.items():
         each.setdefault((column, model), {})[group] = counted
-    found = [groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items()]
-    return Groups(_promises_adjusted([row for rows in found for row in rows]))
+    return _results([groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items()])
 
 
 def tables_of(groups: Groups) -> GroupTables:

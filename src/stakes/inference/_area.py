@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.numerics import order_of
 from stakes.base.validation import blocks, check_unit
 from stakes.core.options import check_rule
 from stakes.core.regret import Rule, row_losses
@@ -20,6 +22,7 @@ from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, check_parameters, guess_metric
 from stakes.variance.influence import (
     NEEDED_FOR_SKILL,
+    GroupedRows,
     Influence,
     WeightedCells,
     influence_moments,
@@ -42,6 +45,7 @@ from stakes.variance.sums import (
 
 Dependence = tuple[Integers | None, int | str | None]
 Options = Mapping[str, Any]
+Number = TypeVar("Number", float, Floats)
 
 
 # Intervals of the area under the ROC curve and of the difference of two areas on the same rows.
@@ -116,10 +120,8 @@ class Area(Limited):
         """Wilson-type interval, within [0, 1]."""
         if self.note or math.isnan(self.value):
             return math.nan, math.nan
-        k = float(t_quantile(alpha, self.degrees)) ** 2 * self._unit
-        spread = self.value * (1.0 - self.value)
-        middle, reach = self.value + 0.5 * k, math.sqrt(k * spread + 0.25 * k * k)
-        return (middle - reach) / (1.0 + k), (middle + reach) / (1.0 + k)
+        low, high = _wilson(np.float64(self.value), t_quantile(alpha, self.degrees) ** 2 * self._unit)
+        return float(low), float(high)
 
     def delong(self, confidence_level: float) -> tuple[float, float]:
         """Normal interval of DeLong's variance without a lower bound, clipped to [0, 1], as pROC's ``ci.auc``."""
@@ -268,6 +270,41 @@ def area_of(sums: Sums) -> Area:
     return Area(value, *_placement_variance(sums, value), _floor(value, float(alike[0]), float(alike[1])), counts)
 
 
+def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) -> tuple[Floats, Floats, Floats]:
+    """Area of every group of independent rows, and both ends of its interval; nan as for one area."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # groups of one class
+        sums = grouped.sums(_group_placements(grouped, score[grouped.order]))
+        value = np.where((sums.count > 0.0).all(axis=0), sums.mean[1], np.nan)
+        variance, degrees = _class_variance(sums, value)
+        floor, spread = _floor(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
+        unit = np.where(spread > 0.0, np.maximum(variance / spread, floor), floor)
+        low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees) ** 2 * unit)
+    enough = (sums.count >= NEEDED_FOR_AREA).all(axis=0)
+    return value, np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+
+
+def _group_placements(grouped: GroupedRows, score: Floats) -> Floats:
+    """Share of the other class of its group on the right side of each row, ties half, in the order of the rows."""
+    codes, y = np.repeat(np.arange(len(grouped.parts)), grouped.sizes), grouped.rows.y
+    at = order_of(score)[0]
+    at = at[np.argsort(codes[at].astype(np.min_scalar_type(len(grouped.parts))), kind="stable")]
+    ordered, group = score[at], codes[at]
+    weight = np.ones(len(y)) if grouped.rows.weight is None else grouped.rows.weight[at]
+    tied = np.append(False, (ordered[1:] == ordered[:-1]) & (group[1:] == group[:-1]))
+    starts, positive = np.flatnonzero(~tied), y[at]
+    found = []
+    for mine in (weight * ~positive, weight * positive):
+        here = np.add.reduceat(mine, starts)
+        ends = np.append(np.searchsorted(starts, [part.start for part in grouped.parts]), len(starts))
+        below = np.concatenate([np.cumsum(here[a:b]) for a, b in pairwise(ends.tolist())])
+        found.append((below - 0.5 * here, np.add.reduceat(here, ends[:-1])[group[starts]]))
+    (below, negative), (above, all_positive) = found
+    by_run = np.stack([(all_positive - above) / all_positive, below / negative])
+    placement = np.empty(len(y))
+    placement[at] = by_run[positive.astype(np.intp), np.cumsum(~tied) - 1]
+    return placement
+
+
 def area_difference(areas: tuple[Area, Area], sums: Sums) -> AreaDifference:
     """Difference of two areas from the sums of the differences of both placements."""
     centre = areas[0].value - areas[1].value
@@ -337,17 +374,28 @@ def too_few(rows: tuple[int, int], least: int) -> str:
     return f"{short[-1]}: an interval needs {least}" if short else ""
 
 
-def _floor(area: float, negatives: float, positives: float) -> float:
+def _floor(area: Number, negatives: Number, positives: Number) -> Number:
     """Hanley and McNeil's variance over area (1 - area)."""
     count = 0.5 * (positives + negatives) - 1.0
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
+def _wilson(value: Floats | np.float64, k: Floats) -> tuple[Floats, Floats]:
+    """Ends of Wilson's interval, where k is the square of the quantile times the variance over value (1 - value)."""
+    middle, reach = value + 0.5 * k, np.sqrt(k * value * (1.0 - value) + 0.25 * k * k)
+    return (middle - reach) / (1.0 + k), (middle + reach) / (1.0 + k)
+
+
 def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
-    """Variance and degrees of freedom of placements about a centre; each counts by its share in its class."""
-    second, fourth = sums.about(np.full(2, centre))
-    variance, degrees = class_variance(sums.count, second / sums.weight**2, fourth / sums.weight**4)
+    """Variance and degrees of freedom of placements about a centre."""
+    variance, degrees = _class_variance(sums, np.float64(centre))
     return float(variance), float(degrees)
+
+
+def _class_variance(sums: Sums, centre: Floats | np.float64) -> tuple[Floats, Floats]:
+    """Variance and degrees of freedom of placements about centres; each counts by its share in its class."""
+    second, fourth = sums.about(centre)
+    return class_variance(sums.count, second / sums.weight**2, fourth / sums.weight**4)
 
 
 # The area under the ROC curve, its regret and their differences, from rows or the cells of a table.

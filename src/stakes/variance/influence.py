@@ -13,12 +13,12 @@ import numpy as np
 from stakes.core.options import refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.variance.dependence import Design, independent_variance, ordered_variance
+from stakes.variance.many import ManyMoments
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
     Moments,
     Sums,
-    Variance,
     joined,
     left_out_variance,
     moments_of,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from stakes.costs import CostDistribution
     from stakes.variance.dependence import PairedRows
 
-    Pair = tuple[Moments, Moments]  # of score and skill
+    ManyPair = tuple[ManyMoments, ManyMoments]  # of score and skill
     Part: TypeAlias = "tuple[WeightedCells, Influence]"
 
 
@@ -186,16 +186,21 @@ def promise_moments(
 
     Scores that are right leave an error at least as large as chance does, whatever these rows show.
     """
-    negative, positive = losses_by_score(cells.score, costs, "score")
-    with np.errstate(invalid="ignore"):
-        gap, chance = positive - negative, np.sqrt(cells.score * (1.0 - cells.score))
-        values = np.where(cells.y, (1.0 - cells.score) * gap, -cells.score * gap)
-        values = np.where(cells.score == cells.y, 0.0, values)  # what was certain, and happened
-        spread = np.where(chance > 0.0, chance * gap, 0.0)
-    worst = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
-    found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), worst), codes, lags)
+    values, spread = _promise(cells.y, cells.score, costs)
+    negative, positive = worst_losses(costs).tolist()
+    found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), (negative, positive)), codes, lags)
     least = float(np.dot(cells.square, spread**2)) / cells.total**2
     return replace(found, variance=max(found.variance, least)) if math.isfinite(found.variance) else found
+
+
+def _promise(y: Bools, score: Floats, costs: CostDistribution) -> tuple[Floats, Floats]:
+    """What each row costs more than its score promises, and the standard deviation of that if the score is right."""
+    negative, positive = losses_by_score(score, costs, "score")
+    with np.errstate(invalid="ignore"):
+        gap, chance = positive - negative, np.sqrt(score * (1.0 - score))
+        values = np.where(y, (1.0 - score) * gap, -score * gap)
+        values = np.where(score == y, 0.0, values)  # what was certain, and happened
+        return values, np.where(chance > 0.0, chance * gap, 0.0)
 
 
 def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
@@ -262,6 +267,11 @@ class GroupedRows:
         ends = np.append(0, np.cumsum(self.counts)[1::2]).tolist()
         return [slice(*ends_of_one) for ends_of_one in pairwise(ends)]
 
+    @property
+    def sizes(self) -> Integers:
+        """Rows of each group."""
+        return self.counts[::2] + self.counts[1::2]
+
     def sums(self, values: Floats) -> Sums:
         """Sums of values that stand in the order of the rows."""
         return Sums.by_group(values, np.cumsum(self.counts), self.rows.weight)
@@ -269,14 +279,14 @@ class GroupedRows:
 
 def group_moments(
     grouped: GroupedRows, score: Floats, costs: CostDistribution, rule: Rule
-) -> tuple[list[Pair], list[Pair]]:
+) -> tuple[ManyPair, ManyPair]:
     """Moments of score and skill in each group, and of their differences from those in all other rows."""
     return _compared(grouped.sums(row_losses(grouped.rows.y, score[grouped.order], costs, rule)), costs)
 
 
 def group_moments_of_tables(
     tables: Sequence[tuple[ScoreTable, int]], costs: CostDistribution, rule: Rule
-) -> tuple[list[Pair], list[Pair]]:
+) -> tuple[ManyPair, ManyPair]:
     """The same of groups of which the tables and the numbers of positive rows are known.
 
     Where rows of unlike weights share a score, the degrees of freedom are approximate.
@@ -292,32 +302,34 @@ def _table_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule
     return replace(Sums.from_blocks(parts), count=np.array([table.n_rows - ups, ups], dtype=np.float64))
 
 
-def _compared(sums: Sums, costs: CostDistribution) -> tuple[list[Pair], list[Pair]]:
+def _compared(sums: Sums, costs: CostDistribution) -> tuple[ManyPair, ManyPair]:
     own = _moments(sums, costs)
-    if len(own) == 1:
-        return own, [(UNKNOWN, UNKNOWN)]
+    if sums.count.shape[-1] == 1:
+        unknown = ManyMoments.of([UNKNOWN])
+        return own, (unknown, unknown)
     rest = _moments(sums.others(), costs)
-    return own, [(a[0].minus(b[0]), a[1].minus(b[1])) for a, b in zip(own, rest, strict=True)]
+    return own, (own[0].minus(rest[0]), own[1].minus(rest[1]))
 
 
-def _moments(sums: Sums, costs: CostDistribution) -> list[Pair]:
+def _moments(sums: Sums, costs: CostDistribution) -> ManyPair:
     share = sums.weight[1] / sums.weight.sum(axis=0)
     constant = np.stack([costs.negative_loss(share), costs.positive_loss(share)])
     max_loss = worst_losses(costs)
     ratio, base, skill = skill_variance(sums, constant, max_loss)
-    needed = np.where(base > 0.0, NEEDED_FOR_SKILL, 0)
-    scores = _listed(sums.value, sums.variance(max_loss), sums.count, 0 * needed, (0.0, float(max_loss.max())))
-    return list(zip(scores, _listed(1.0 - ratio, skill, sums.count, needed, (-np.inf, 1.0)), strict=True))
+    needed, rows, ends = np.where(base > 0.0, NEEDED_FOR_SKILL, 0), sums.count, (0.0, float(max_loss.max()))
+    score = ManyMoments.from_variance(sums.value, sums.variance(max_loss), rows, 0 * needed, ends)
+    return score, ManyMoments.from_variance(1.0 - ratio, skill, rows, needed, (-math.inf, 1.0))
 
 
-def _listed(
-    values: Floats, variance: Variance, rows: Floats, least: NDArray[np.int_], ends: tuple[float, float]
-) -> list[Moments]:
-    """Moments of each group."""
-    return [
-        moments_of(value, variance.at(g), (int(rows[0, g]), int(rows[1, g])), least=int(least[g])).within(*ends)
-        for g, value in enumerate(values.tolist())
-    ]
+def group_promises(grouped: GroupedRows, score: Floats, costs: CostDistribution) -> ManyMoments:
+    """The moments of :func:`promise_moments` in every group of independent rows."""
+    values, spread = _promise(grouped.rows.y, score[grouped.order], costs)
+    sums, chance = grouped.sums(values), grouped.sums(spread)
+    found = sums.variance(worst_losses(costs))
+    least = chance.about(0.0)[0].sum(axis=0) / sums.weight.sum(axis=0) ** 2
+    with np.errstate(invalid="ignore"):  # infinite losses have no spread
+        known = np.where(np.isfinite(found.variance), np.maximum(found.variance, least), found.variance)
+    return ManyMoments.from_variance(sums.value, replace(found, variance=known), sums.count)
 
 
 # The estimate of a group less that of all other rows, which may lie in the same clusters or stretches of time.

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -162,15 +161,42 @@ class Sums:
     @classmethod
     def by_group(cls, values: Floats, ends: Integers, weight: Floats | None = None) -> Sums:
         """Sums over each group (last axis) of rows in order of groups and, within, of classes that end at ``ends``."""
+        found, first, bounds = [], 0, np.append(0, ends)
+        while first < len(ends):  # a long part in several blocks, or as many neighbouring ones as fit into one
+            last = max(int(np.searchsorted(bounds, bounds[first] + BLOCK, side="right")) - 1, first + 1)
+            rows = slice(bounds[first], bounds[last])
+            mine, weights = values[rows], None if weight is None else weight[rows]
+            if last > first + 1:
+                found.append(cls._of_parts(mine, weights, bounds[first : last + 1] - bounds[first]))
+            else:
+                found.append(cls.from_units(mine, np.zeros(len(mine), dtype=np.intp), weights, kinds=1))
+            first = last
+        sums = joined(found, partial(np.concatenate, axis=-1))
+        return sums.changed(lambda part: np.moveaxis(part.reshape(*part.shape[:-1], -1, 2), -1, -2))
 
-        def parts() -> Iterator[Block]:
-            for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
-                for some in blocks(end - start, BLOCK):
-                    part = slice(start + some.start, start + some.stop)
-                    yield k, values[part], None if weight is None else weight[part], None
+    @classmethod
+    def _of_parts(cls, values: Floats, weight: Floats | None, bounds: Integers) -> Sums:
+        """Sums over each of several neighbouring parts of the units; some may be empty."""
+        weight = np.ones(len(values)) if weight is None else weight
+        sizes = np.diff(bounds)
+        used, starts = sizes > 0, bounds[:-1][sizes > 0]
 
-        found = cls.from_blocks(parts(), len(ends))
-        return found.changed(lambda part: np.moveaxis(part.reshape(*part.shape[:-1], -1, 2), -1, -2))
+        def sums(each: Floats, add: np.ufunc = np.add) -> Floats:
+            found = np.zeros(len(sizes))
+            found[used] = add.reduceat(each, starts)
+            return found
+
+        for largest in np.unique(sums(weight, np.maximum)[used]):
+            check_largest(largest)
+        with np.errstate(invalid="ignore"):  # infinite losses have no spread
+            mass, total = sums(weight), sums(weight * values)
+            mean = ratio(total, mass, 0.0)
+            away = values - np.repeat(mean, sizes)
+            square, squares = weight * weight, away * away
+            powers = (np.ones(1), away, squares, squares * away, squares * squares)
+            second = np.array([sums(square * power) for power in powers[:3]])
+            fourth = np.array([sums(square * square * power) for power in powers])
+        return cls(sizes.astype(np.float64), mass, total, sums((values != 0.0) * 1.0), mean, second, fourth)
 
     @classmethod
     def merged(cls, each: Sequence[Sums]) -> Sums:
@@ -204,14 +230,15 @@ class Sums:
         return self._before() + self.changed(turned)._before().changed(turned)
 
     def _before(self) -> Sums:
-        """Sums over all groups before each, by merging twice as many at each step."""
-        found, step = self._later(1), 1
-        while step < self.count.shape[-1]:
-            found, step = found + found._later(step), 2 * step
-        return found
-
-    def _later(self, step: int) -> Sums:
-        return self.changed(lambda part: np.pad(part, [(0, 0)] * (part.ndim - 1) + [(step, 0)])[..., :-step])
+        """Sums over all groups before each: those before each two neighbours, and then the first of them."""
+        count = self.count.shape[-1]
+        if count == 1:
+            return self.changed(np.zeros_like)
+        even = self.changed(lambda part: part[..., ::2])
+        odd = self.changed(lambda part: np.pad(part[..., 1::2], [(0, 0)] * (part.ndim - 1) + [(0, count % 2)]))
+        before = (even + odd)._before()
+        both = joined([before, before + even])
+        return both.changed(lambda part: part.reshape(*part.shape[:-2], -1)[..., :count])
 
     def shifted(self, by: Floats, nonzero: Floats) -> Sums:
         """Sums of values that are all larger by an amount for each class; ``nonzero`` of them are not zero."""
@@ -321,7 +348,7 @@ def weight_powers(weight: Floats, square: Floats | None = None) -> tuple[Floats,
     return square, count, square * square / count  # square^3 / weight^2, without the cost of general powers
 
 
-def check_largest(weight: Floats) -> None:
+def check_largest(weight: Floats | np.float64) -> None:
     """Refuse weights whose fourth powers overflow, or vanish all of them: errors would be wrong without a word."""
     largest = float(weight.max(initial=0.0))
     if largest and not FOURTH_WELL[0] <= largest <= FOURTH_WELL[1]:
@@ -647,17 +674,21 @@ def _with_unseen(gap: Floats, variance: Floats, degrees: Floats, unseen: Floats)
     with np.errstate(over="ignore", invalid="ignore"):
         there = t_quantile(np.maximum(shared, np.finfo(float).tiny), degrees)
     high = np.where((shared > 0.0) & (there > 0.0), np.fmin(high, there), high)  # so far out there may be none
-    low, middle = np.zeros_like(high), high
+    low, middle, still = np.zeros_like(high), high.copy(), np.arange(len(high))
     for _ in range(_MOST_STEPS):
+        at, below, above = middle[still], low[still], high[still]
+        v, df, u = variance[still], degrees[still], unseen[still]
         with np.errstate(divide="ignore", invalid="ignore"):
-            tail = two_sided(middle, degrees)
+            tail = two_sided(at, df)
             alone = np.log(tail)
-            reach = middle * middle * variance + alone * alone * unseen - gap * gap
-            slope = 2.0 * (middle * variance - alone * unseen * 2.0 * _density(middle, degrees) / tail)
-            newton = middle - reach / slope
-        low, high = np.where(reach > 0.0, low, middle), np.where(reach > 0.0, middle, high)
-        last, middle = middle, np.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high))
-        if np.all(np.abs(middle - last) <= _NEAR * middle):
+            reach = at * at * v + alone * alone * u - gap[still] * gap[still]
+            slope = 2.0 * (at * v - alone * u * 2.0 * _density(at, df) / tail)
+            newton = at - reach / slope
+        below, above = np.where(reach > 0.0, below, at), np.where(reach > 0.0, at, above)
+        following = np.where((newton >= below) & (newton <= above), newton, 0.5 * (below + above))
+        middle[still], low[still], high[still] = following, below, above
+        still = still[np.abs(following - at) > _NEAR * following]
+        if not len(still):
             break
     found[both] = two_sided(middle, degrees)
     return found
@@ -779,7 +810,7 @@ class Moments:
 
         It does not leave the range of the value.
         """
-        if self.reason or self._short or not math.isfinite(self.value):
+        if self.refused or not math.isfinite(self.value):
             return math.nan, math.nan
         half = float(half_width(self.variance, self.degrees, self.room, 1.0 - confidence_level))
         low, high = min(self.least_value, self.value), max(self.most_value, self.value)
@@ -787,9 +818,14 @@ class Moments:
 
     def p_value(self, null: float = 0.0) -> float:
         """Two-sided p-value that agrees with :meth:`interval`."""
-        if self.reason or self._short:
+        if self.refused:
             return math.nan
         return float(p_value(self.value - null, self.variance, self.degrees, self.room))
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no interval."""
+        return bool(self.reason or self._short)
 
     @property
     def note(self) -> str:
