@@ -229,6 +229,13 @@ def many_models(size, _folder):
     return columns["y"], scores
 
 
+def judged_models(size, _folder):
+    """Models of 2,000 rows."""
+    columns, rng = make_columns(2000), np.random.default_rng(SEED)
+    scores = {f"m{k}": np.clip(columns["score"] + 0.01 * rng.normal(size=2000), 0, 1) for k in range(size)}
+    return columns["y"], scores
+
+
 def scorer_inputs(size, _folder):
     from sklearn.linear_model import LogisticRegression
 
@@ -328,6 +335,13 @@ CALLS = (
         "many models of 10,000 rows",
         ours("evaluate", lambda x: stakes.evaluate(*x, costs=COSTS), many_models, tiny=3),
         limit("the mean loss of each", mean_losses, many_models, tiny=3),
+        (75, 150, 300),
+        (5, 10, 20),
+    ),
+    Cliff(
+        "findings and JSON of many models of 2,000 rows",
+        ours("evaluate, to_json", lambda x: stakes.evaluate(*x, costs=COSTS).to_json(), judged_models, tiny=3),
+        limit("evaluate", lambda x: stakes.evaluate(*x, costs=COSTS), judged_models, "stakes", tiny=3),
         (75, 150, 300),
         (5, 10, 20),
     ),

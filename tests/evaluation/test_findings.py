@@ -92,6 +92,14 @@ def test_auc_prefers_the_sharper_ranking_and_cost_the_honest_scores():
     assert max(found.evidence["auc_p_value"], found.evidence["cost_p_value"]) < 0.01
 
 
+def test_disagreement_is_found_among_many_models_too():
+    y, risk = risks()
+    rng = np.random.default_rng(1)
+    others = {f"other {k}": np.clip(risk + 0.001 * rng.normal(size=len(y)), 0.0, 1.0) for k in range(10)}
+    alone = finding("auc-disagrees", evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3)))
+    assert finding("auc-disagrees", evaluate(y, bent_rival(y, risk) | others, costs=(0.05, 0.3))) == alone
+
+
 def test_disagreement_within_chance_is_none():
     y, risk = risks(n=150)
     evaluation = evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3))

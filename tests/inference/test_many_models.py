@@ -47,6 +47,18 @@ def test_a_pair_of_many_is_as_the_two_alone(given):
     assert found.moments.covariance[np.ix_(some, some)] == pytest.approx(alone, rel=1e-9, abs=1e-18)
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_differences_of_many_pairs_are_those_of_each(clustered):
+    y, scores, weight = rows(400)
+    codes = np.arange(400) // 4 if clustered else None
+    found = Decisions.from_scores(PairedRows(y, scores, weight, clusters=codes), RANGE, "score", constants=True)
+    first, second = np.triu_indices(MODELS + 2, 1)
+    many = found.differences(first, second)
+    each = [found.difference(i, j) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+    assert many.value.tolist() == [one.value for one in each]
+    assert many.p_values() == pytest.approx([one.p_value() for one in each], rel=1e-12, nan_ok=True)
+
+
 def test_an_infinite_cost_leaves_the_others_their_spread():
     y, scores, _ = rows(200)
     scores[4][np.argmax(y)] = 0.0  # a positive that was certain to be none

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import permutations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -422,31 +421,31 @@ def _difference_in_words(standings: Standings, name: str, level: str) -> str:
     return f"difference {number(-value)}, {interval}"
 
 
+_NEARLY, _ROUNDING = 0.99, 1e-9
+
+
 def auc_disagrees(standings: Standings) -> Observation | None:
     """Whether AUC prefers a model that costs more in this range, both beyond chance, and not for its harm alone."""
     rows, names = standings.rows, standings.models
     if rows is None or standings.rule == "optimal":
         return None
     level = LEVEL / max(len(names) * (len(names) - 1) // 2, 1)
-    harms = standings.options.harms(names)
-    found = []
-    for cheap, dear in permutations(range(len(names)), 2):
-        if not standings.results[cheap].auc < standings.results[dear].auc:
-            continue
+    found = None
+    for cheap, dear in _dearer_of_larger_area(standings, level):
         gap = standings.moments.difference(cheap, dear)
-        acting = replace(gap, value=gap.value - (harms[cheap] - harms[dear]))
+        harms = standings.options.harms([names[cheap], names[dear]])
+        acting = replace(gap, value=gap.value - (harms[0] - harms[1]))
         if not all(each.value < 0.0 and each.p_value() <= level for each in (gap, acting)):
             continue
-        cost = gap.scaled(standings.factor)
         labels, one, other, weight = rows.arguments(dear, cheap)
         area = metric_difference(
             labels, one, other, "roc_auc_score", sample_weight=weight, clusters=rows.clusters, lags=rows.lags
         )
-        if area.difference > 0.0 and area.p_value <= level:
-            found.append((area, cost, cheap, dear))
-    if not found:
+        if area.difference > 0.0 and area.p_value <= level and (found is None or area.difference > found[0].difference):
+            found = area, gap.scaled(standings.factor), cheap, dear
+    if found is None:
         return None
-    area, cost, cheap, dear = max(found, key=lambda item: item[0].difference)
+    area, cost, cheap, dear = found
     aucs = standings.results[dear].auc, standings.results[cheap].auc
     template = (
         f"AUC prefers {{0}} to {{1}} ({aucs[0]:.3f} against {aucs[1]:.3f}, p {p_value(area.p_value)}), and yet "
@@ -459,6 +458,22 @@ def auc_disagrees(standings: Standings) -> Observation | None:
         "cost_p_value": cost.p_value(),
     }
     return Observation(template, (names[dear], names[cheap]), evidence)
+
+
+def _dearer_of_larger_area(standings: Standings, level: float) -> list[tuple[int, int]]:
+    """Pairs of a model and one of larger area that may cost more by more than chance: few, with many models."""
+    means, count = standings.moments.means, len(standings.models)
+    area, own = np.array([result.auc for result in standings.results[:count]]), standings.moments.covariance
+    with np.errstate(invalid="ignore"):
+        gaps, alone = means[:count, None] - means[:count], np.diag(own)[:count]
+        both = alone[:, None] + alone
+        # no p-value is smaller than that of a normal error of this variance; what is near the limit is judged exactly
+        least = _NEARLY * NormalDist().inv_cdf(0.5 * level) ** 2 * (both - 2.0 * own[:count, :count] - _ROUNDING * both)
+        chosen = (area[:, None] < area) & (gaps < 0.0) & ~(gaps**2 < least)
+    pairs = np.nonzero(chosen)
+    if len(pairs[0]):
+        standings.moments.variance(*pairs)  # all at once is quicker than one by one
+    return list(zip(*(places.tolist() for places in pairs), strict=True))
 
 
 def group_not_as_promised(standings: Standings) -> Observation | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -218,10 +217,7 @@ class Evaluation(Standings, Tabular):
         >>> [(row.model, row.rank_low, row.rank_high) for row in evaluate([0, 1, 0, 1] * 10, models).adjusted_ranking()]
         [('a', 1, 1), ('b', 2, 2)]
         """
-        pairs = list(combinations(range(len(self.models)), 2))
-        if pairs:
-            self.moments.variance(*np.array(pairs).T)  # all at once is quicker than one by one
-        differences = {pair: self.moments.difference(*pair) for pair in pairs}
+        differences = self.moments.differences(*np.triu_indices(len(self.models), 1))
         scores = [self.results[i].score for i in range(len(self.models))]
         return rank_models(self.models, scores, differences, self.confidence_level)
 

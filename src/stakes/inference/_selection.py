@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.sums import Moments
+    from stakes.variance.many import ManyMoments
 
     Integers = NDArray[np.intp]
     Floats = NDArray[np.float64]
@@ -387,23 +386,18 @@ class Ranking(tuple[RankedModel, ...], Tabular):  # noqa: SLOT001  (a mix-in wit
         ]
 
 
-def rank_models(
-    names: Sequence[str], scores: Sequence[float], differences: dict[tuple[int, int], Moments], level: float
-) -> Ranking:
-    """Rank by score; Holm's method over all pairs bounds each rank."""
+def rank_models(names: Sequence[str], scores: Sequence[float], differences: ManyMoments, level: float) -> Ranking:
+    """Rank by score; Holm's method over all pairs, of which the differences are given, bounds each rank."""
     count = len(names)
-    pairs = list(combinations(range(count), 2))
-    adjusted = dict(zip(pairs, holm([differences[pair].p_value() for pair in pairs]), strict=True))
-    better, worse = np.zeros(count, dtype=int), np.zeros(count, dtype=int)  # number of significant differences
-    for (i, j), p in adjusted.items():
-        if p <= 1.0 - level:
-            ahead, behind = (i, j) if differences[i, j].value < 0.0 else (j, i)
-            better[behind] += 1
-            worse[ahead] += 1
+    adjusted = np.full((count, count), np.nan)
+    first, second = np.triu_indices(count, 1)
+    adjusted[first, second] = adjusted[second, first] = p_values = holm(differences.p_values())
+    ahead, behind = np.where(differences.value < 0.0, (first, second), (second, first))[:, p_values <= 1.0 - level]
+    better, worse = (np.bincount(places, minlength=count) for places in (behind, ahead))  # significant differences
     order = sorted(range(count), key=lambda i: scores[i])
     rows = []
     for rank, i in enumerate(order, start=1):
-        p = math.nan if i == order[0] else float(adjusted[min(i, order[0]), max(i, order[0])])
+        p = float(adjusted[i, order[0]])
         rows.append(RankedModel(names[i], scores[i], rank, 1 + int(better[i]), count - int(worse[i]), p))
     return Ranking(rows)
 

@@ -24,6 +24,7 @@ from stakes.costs import CostDistribution, CostsLike, as_costs
 from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
+from stakes.variance.many import ManyMoments
 from stakes.variance.sums import (
     Block,
     ClusterSums,
@@ -51,6 +52,7 @@ Pairs = Sequence[tuple[int, int]]
 _AT_ONCE = 1 << 16  # numbers
 _LEAST = 1 << 11  # rows at once
 _PAIRS_AT_ONCE = 64
+_KEPT = 1 << 22  # losses
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ class _RowLosses:
         """Which pairs of models have a variance already."""
         return np.zeros((self.rules.models, self.rules.models), dtype=bool)
 
+    @cached_property
+    def known(self) -> dict[tuple[int, int, int, bool], Floats]:
+        """Losses that were computed before, by model, block of rows and class."""
+        return {}
+
     @property
     def lines(self) -> Floats:
         """Losses of all rules (first axis) for every row."""
@@ -130,8 +137,18 @@ class _RowLosses:
                     weight = rows.weight[part][mine]
                     check_largest(weight)
                 for line, model in zip(lines, models, strict=True):
-                    line[:] = row_losses(y[mine], rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
+                    line[:] = self._line(model, part, mine, y)
                 yield k, lines, weight, None
+
+    def _line(self, model: int, part: slice, mine: Integers, y: Bools) -> Floats:
+        """Losses of a model for rows of one class; where all losses fit into memory, they are computed once."""
+        key = model, part.start, part.stop, bool(len(mine)) and bool(y[mine[0]])
+        line = self.known.get(key)
+        if line is None:
+            line = row_losses(y[mine], self.rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
+            if self.rules.models * len(self.rows.y) <= _KEPT:
+                self.known[key] = line
+        return line
 
 
 @dataclass(frozen=True)
@@ -321,6 +338,16 @@ class Decisions:
 
     def _known(self, index: int) -> float:
         return 0.0 if self.known is None else float(self.known[index])
+
+    def differences(self, first: Integers, second: Integers) -> ManyMoments:
+        """Values and p-values of the differences of many pairs of rules, as :meth:`difference` gives them."""
+        a, b = self.means[first], self.means[second]
+        with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+            gap = np.where(np.abs(a - b) <= _ROUNDING * (np.abs(a) + np.abs(b)), 0.0, a - b)
+        gap = np.where((a == b) & np.isinf(a), np.nan, gap)
+        found = self.variance(first, second)
+        refused = np.isnan(found.variance) & np.isfinite(gap) if self.unpaired else np.full(len(gap), bool(self.reason))
+        return replace(ManyMoments.from_variance(gap, found, np.zeros((2, len(gap)))), refused=refused)
 
     def difference(self, first: int, second: int) -> Moments:
         """Moments of first minus second."""
