@@ -129,8 +129,25 @@ def amounts_row(name, judge):
     )
 
 
+def clustered_groups(inputs):
+    return evaluated(inputs, groups=inputs.groups % 10, clusters=inputs.clusters)
+
+
 def in_groups(count, inputs):
     return evaluated(inputs, groups=inputs.groups % count)
+
+
+def in_clusters(size, folder):
+    """Rows in a tenth as many clusters."""
+    inputs = Inputs(size, folder)
+    inputs.clusters = np.random.default_rng(SEED).integers(0, size // 10, size)
+    return inputs
+
+
+def two_in_clusters(size, folder):
+    inputs = in_clusters(size, folder)
+    inputs.models = dict(list(inputs.models.items())[:2])
+    return inputs
 
 
 def of_many_groups(size, folder):
@@ -290,6 +307,18 @@ FILES = (
 CALLS = (
     by("10 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 10)), PLAIN, MILLION),
     by("1,000 groups, 4 models", ours("evaluate(groups=)", partial(in_groups, 1000)), PLAIN, MILLION),
+    by(
+        "clusters of 10 rows, 4 models",
+        ours("evaluate(clusters=)", lambda x: evaluated(x, clusters=x.clusters), in_clusters),
+        limit("evaluate without clusters", evaluated, in_clusters, library="stakes"),
+        MILLION,
+    ),
+    by(
+        "10 groups and clusters of 10 rows, 2 models",
+        ours("evaluate(groups=, clusters=)", clustered_groups, two_in_clusters),
+        limit("evaluate without either", evaluated, two_in_clusters, library="stakes"),
+        MILLION,
+    ),
     Cliff(
         "groups of 10^5 rows, 4 models",
         ours("evaluate(groups=)", lambda x: evaluated(x, groups=x.groups), of_many_groups, tiny=10),

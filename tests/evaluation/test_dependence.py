@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from stakes import ScoreTable, compare, costs, evaluate, evaluate_frame
+from stakes.base.numerics import order_of_codes
 from stakes.inference import metric_interval
 
 COSTS = costs.Uniform(0.05, 0.4)
@@ -116,3 +117,24 @@ def test_a_shift_that_clusters_explain_is_no_finding():
     y, s = np.repeat(y, 20), np.repeat(s, 20)
     assert "calibration-in-the-large" in evaluate(y, {"m": s}, costs=(0.05, 0.5)).findings.codes
     assert "calibration-in-the-large" not in evaluate(y, {"m": s}, costs=(0.05, 0.5), clusters=codes).findings.codes
+
+
+def test_names_of_clusters_change_nothing():
+    """Whole numbers that lie close, negative ones of one byte, numbers far apart and texts."""
+    rng = np.random.default_rng(3)
+    y, score = rng.random(600) < 0.3, rng.random(600)
+    codes = rng.permutation(np.arange(600) % 200)
+    known = evaluate(y, {"a": score, "b": score**2}, clusters=codes.astype(float))
+    names = [codes, (codes - 100).astype(np.int8), codes * 10**9, codes.astype(np.uint64) + 2**63, codes.astype(str)]
+    for clusters in names:
+        found = evaluate(y, {"a": score, "b": score**2}, clusters=clusters)
+        # in another order of the clusters
+        assert found["a"].interval == pytest.approx(known["a"].interval, rel=1e-12)
+        assert found.compare("a", "b").p_value == pytest.approx(known.compare("a", "b").p_value, rel=1e-10)
+
+
+def test_codes_sort_stably_by_sixteen_bits_at_a_time():
+    rng = np.random.default_rng(4)
+    for most in (1, 7, 1 << 16, (1 << 16) + 1, 1 << 33):
+        codes = rng.integers(0, most, 5000) // 3 * 3
+        assert order_of_codes(codes).tolist() == np.argsort(codes, kind="stable").tolist()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.numerics import order_of
+from stakes.base.numerics import order_of, order_of_codes
 from stakes.base.validation import blocks, check_unit
 from stakes.core.options import check_rule
 from stakes.core.regret import Rule, row_losses
@@ -287,7 +287,7 @@ def _group_placements(grouped: GroupedRows, score: Floats) -> Floats:
     """Share of the other class of its group on the right side of each row, ties half, in the order of the rows."""
     codes, y = np.repeat(np.arange(len(grouped.parts)), grouped.sizes), grouped.rows.y
     at = order_of(score)[0]
-    at = at[np.argsort(codes[at].astype(np.min_scalar_type(len(grouped.parts))), kind="stable")]
+    at = at[order_of_codes(codes[at])]
     ordered, group = score[at], codes[at]
     weight = np.ones(len(y)) if grouped.rows.weight is None else grouped.rows.weight[at]
     tied = np.append(False, (ordered[1:] == ordered[:-1]) & (group[1:] == group[:-1]))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.numerics import weighted_sum
+from stakes.base.numerics import order_of_codes, weighted_sum
 from stakes.base.outcome import Origin
 from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label
 from stakes.core.kept import Serializable
@@ -120,10 +120,13 @@ class _RowLosses:
     def lines(self) -> Floats:
         """Losses of all rules (first axis) for every row."""
         rows, rules = self.rows, self.rules
-        lines = np.empty((rules.count, len(rows.y)))
-        for k, mine in enumerate(members(rows.y)):
-            each = [row_losses(rows.y[mine], score[mine], rules.costs, rules.rule) for score in rows.scores]
-            lines[:, mine] = rules.with_constants(each, k)
+        lines = np.zeros((rules.count, len(rows.y)))
+        for part in blocks(len(rows.y)):
+            for line, score in zip(lines, rows.scores, strict=False):
+                line[part] = row_losses(rows.y[part], score[part], rules.costs, rules.rule)
+        if rules.constants:  # always acting costs the negatives all, never acting the positives
+            for k, mine in enumerate(members(rows.y)):
+                lines[rules.models + k, mine] = rules.max_loss[k]
         return lines
 
     def __call__(self, models: Sequence[int], at_once: int) -> Iterator[Block]:
@@ -314,6 +317,9 @@ class Decisions:
     def _from_dependent(cls, losses: _RowLosses) -> Decisions:
         """From rows in clusters or in order."""
         rows, rules = losses.rows, losses.rules
+        if rows.clusters is not None and rows.origin is None:  # sorted once, not for every sum
+            rows = rows.taken(order_of_codes(rows.clusters))
+        losses = replace(losses, rows=rows)
         weight, fixed = np.ones(len(rows.y)) if rows.weight is None else rows.weight, rows.fixed_prevalence
         design = Design(rows.y, weight, None, fixed, rows.clusters, rows.lags, rows.origin)
         lines, max_gap, matrices = losses.lines, rules.max_gap(fixed=fixed), Variance.matrices(rules.count)
@@ -323,7 +329,7 @@ class Decisions:
                 found, counts, reason = design.variance(lines[i] - lines[later], max_gap[:, i, later])
                 matrices.put(found, i, later)
         means = np.array([weighted_sum(weight, line) / float(weight.sum()) for line in lines[:-1]])
-        clusters = 0 if rows.clusters is None else len(np.unique(rows.clusters))
+        clusters = 0 if rows.clusters is None else len(design.clusters)
         masses = np.array([float(weight[mine].sum()) for mine in members(rows.y)])
         return cls(means, matrices, counts, clusters, reason, highest=rules.highest(masses, fixed=fixed))
 

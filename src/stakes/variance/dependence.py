@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -50,10 +51,10 @@ def check_dependence(
             raise ValueError(f"clusters must have one value for each of the {given} rows, got {wrong}.")
         _refuse_missing(values, present)
         values = values if present is None else values[present]
-        names, codes = np.unique(plain_labels(values), return_inverse=True)
-        if len(names) < NEEDED_CLUSTERS:
-            raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {len(names)}.")
-        return codes.reshape(-1), None
+        count, codes = _coded(plain_labels(values))
+        if count < NEEDED_CLUSTERS:
+            raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {count}.")
+        return codes, None
     if lags is None:
         return None, None
     whole = isinstance(lags, (int, np.integer)) and not isinstance(lags, bool) and 0 <= lags < n
@@ -62,6 +63,18 @@ def check_dependence(
     if n < NEEDED_ROWS:
         raise ValueError(f"lags= needs at least {NEEDED_ROWS} rows in order, got {n}.")
     return None, cast("int | Literal['auto']", lags)
+
+
+def _coded(values: NDArray[Any]) -> tuple[int, Integers]:
+    """Number of distinct values, and the place of each row's among them; whole numbers that lie close are counted."""
+    whole = len(values) > 0 and values.dtype.kind in "iu" and values.dtype != np.uint64
+    if whole and int(values.max()) - int(values.min()) < 4 * len(values):
+        place = values.astype(np.intp) - int(values.min())
+        seen = np.zeros(int(place.max()) + 1, dtype=bool)
+        seen[place] = True
+        return int(np.count_nonzero(seen)), (np.cumsum(seen) - 1)[place]
+    names, codes = np.unique(values, return_inverse=True)
+    return len(names), codes.reshape(-1)
 
 
 def _refuse_missing(clusters: NDArray[Any], present: Bools | None) -> None:
@@ -176,14 +189,14 @@ class Design:
             return variance, degrees, reason or self.reason
         return *independent_variance(contributions), self.reason
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters:
         """The clusters of the rows that the errors rest on."""
         if self.codes is None:
             raise ValueError("these rows have no clusters.")
         return Clusters(self.codes, self._own(self.share))
 
-    @property
+    @cached_property
     def own_members(self) -> tuple[Bools, ...]:
         """Which of the rows that the errors rest on are of each class; those of unknown class are negatives."""
         y = self._own(self.y.astype(float))
@@ -210,27 +223,42 @@ class Design:
         Rows are the last axis. ``max_loss`` is the largest value of a row of each class, ``slope`` the influence of the
         rows on the estimate where it is not their values less the mean.
         """
+        if self.codes is not None:
+            return self._cluster_variance(values, max_loss, slope)
         by = self.y, self.weight, self.square, self.kinds
         raw = Sums.from_units(values, *by)
         sums = raw if slope is None else Sums.from_units(slope, *by)
-        counts, masses = (part.reshape(self.kinds, -1)[:, 0] for part in (raw.count, raw.weight))
-        rows = tuple(round(float(count)) for count in counts)
+        rows = tuple(round(float(count)) for count in raw.count.reshape(self.kinds, -1)[:, 0])
         if not self.dependent:
             return sums.variance(max_loss, fixed=self.fixed, raw=raw), rows, ""
         contributions = self.contributions(self.centred(values) if slope is None else slope)
-        if self.codes is None:
-            variance, degrees, reason = self.variance_of(contributions)
-            second, carried = sums.about(sums.mean if self.fixed else sums.value)[0], raw.raw
-            variance = np.where(is_constant(second.sum(axis=0), carried[1].sum(axis=0)), 0.0, variance)
-            return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
-        clusters, classes = self.clusters, self.own_members
+        variance, degrees, reason = self.variance_of(contributions)
+        second, carried = sums.about(sums.mean if self.fixed else sums.value)[0], raw.raw
+        variance = np.where(is_constant(second.sum(axis=0), carried[1].sum(axis=0)), 0.0, variance)
+        return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
+
+    def _cluster_variance(
+        self, values: Floats, max_loss: Floats, slope: Floats | None
+    ) -> tuple[Variance, tuple[int, ...], str]:
+        """The same over clusters."""
+        clusters, classes, (counts, masses, rows) = self.clusters, self.own_members, self._by_class
+        sums = clusters.by_class(self._own(self.share * values), classes)
+        if slope is None and self.origin is None and not self.fixed:
+            centred = sums.sum(axis=0) - np.expand_dims(sums.sum(axis=(0, -1)), -1) * clusters.shares
+            changes = clusters.relative(centred)
+        else:
+            changes = clusters.left_out(self.contributions(self.centred(values) if slope is None else slope))
+        powers, own = squares_and_fourths(changes), (np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums))
         shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
-        powers = squares_and_fourths(clusters.left_out(contributions))
-        own = clusters.raw(self._own(self.share * values), classes)
         found = cluster_variance(clusters, powers, own, row_rates(classes), shift)
-        seen = (self._own(np.where(mine, 1.0, 0.0)) for mine in self._members)
-        rows = tuple(int(np.count_nonzero(clusters.sums(mine))) for mine in seen)
         return found, rows, clusters.reason() or self.reason
+
+    @cached_property
+    def _by_class(self) -> tuple[Floats, Floats, tuple[int, ...]]:
+        """Rows of each class, their weight, and the clusters that have it."""
+        units = Sums.from_units(np.zeros(len(self.y)), self.y, self.weight, self.square, self.kinds)
+        seen = (self.clusters.sums(self._own(np.where(mine, 1.0, 0.0))) for mine in self._members)
+        return units.count, units.weight, tuple(int(np.count_nonzero(each)) for each in seen)
 
 
 def independent_variance(contributions: Floats) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stakes.base.numerics import order_of_codes
 from stakes.core.options import refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.variance.dependence import Design, independent_variance, ordered_variance
@@ -258,7 +259,7 @@ class GroupedRows:
     def of(cls, rows: PairedRows, codes: Integers, groups: int) -> GroupedRows:
         """Sort the rows by the codes of their groups."""
         keys = 2 * codes + rows.y
-        order = np.argsort(keys.astype(np.min_scalar_type(2 * groups)), kind="stable")  # short integers sort by radix
+        order = order_of_codes(keys)
         return cls(replace(rows, scores=[], clusters=None).taken(order), order, np.bincount(keys, minlength=2 * groups))
 
     @cached_property

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.numerics import order_of_codes
 from stakes.base.validation import blocks, to_array, to_floats
 from stakes.costs import CostDistribution
 from stakes.outputs.result_table import Tabular
@@ -508,7 +509,8 @@ class Clusters(ClusterShape):
     """
 
     def __init__(self, codes: Integers, share: Floats) -> None:
-        self.order = np.argsort(codes, kind="stable")
+        self.sorted = bool(np.all(codes[1:] >= codes[:-1]))
+        self.order = np.arange(len(codes)) if self.sorted else order_of_codes(codes)
         ordered = codes[self.order]
         self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         self.codes = ordered[self.starts]
@@ -519,17 +521,21 @@ class Clusters(ClusterShape):
 
     def sums(self, values: Floats) -> Floats:
         """Sums over each cluster of values whose last axis are the rows."""
-        return np.asarray(np.add.reduceat(values[..., self.order], self.starts, axis=-1), dtype=np.float64)
+        ordered = values if self.sorted else values[..., self.order]
+        return np.asarray(np.add.reduceat(ordered, self.starts, axis=-1), dtype=np.float64)
 
     def left_out(self, contributions: Floats) -> Floats:
         """How far leaving out each cluster moves an estimate, from each row's contribution to its error."""
-        with np.errstate(divide="ignore", invalid="ignore"):  # a single cluster has no interval
-            return self.sums(contributions) / (1.0 - self.shares)
+        return self.relative(self.sums(contributions))
 
-    def raw(self, values: Floats, classes: Sequence[Bools]) -> Raw:
-        """Number of clusters' sums of each class that are not zero, and sums of their second and fourth powers."""
-        each = np.stack([self.sums(np.where(mine, values, 0.0)) for mine in classes])
-        return np.count_nonzero(each, axis=-1) * 1.0, *squares_and_fourths(each)
+    def relative(self, sums: Floats) -> Floats:
+        """The same from each cluster's sum of the contributions."""
+        with np.errstate(divide="ignore", invalid="ignore"):  # a single cluster has no interval
+            return np.asarray(sums / (1.0 - self.shares))
+
+    def by_class(self, values: Floats, classes: Sequence[Bools]) -> Floats:
+        """Sums over each cluster of the values of each class (first axis)."""
+        return np.stack([self.sums(np.where(mine, values, 0.0)) for mine in classes])
 
 
 def row_rates(classes: Sequence[Bools]) -> Floats:
