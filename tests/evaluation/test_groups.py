@@ -99,6 +99,38 @@ def test_areas_and_promises_of_groups_are_those_of_their_rows_alone(weighted):
         assert math.isnan(row.auc_interval[0]) == (row.group in {"d", "e"})
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clustered_groups_have_the_jackknife_of_their_clusters(weighted):
+    """Clusters reach over groups; group "d" is of one class."""
+    y, s, group = sample(2000)
+    rng = np.random.default_rng(2)
+    group[:30] = "d"
+    y, codes = y & (group != "d"), rng.integers(0, 150, 2000)
+    w = rng.gamma(1.0, size=2000) if weighted else np.ones(2000)
+    given = {"sample_weight": w} if weighted else {}
+
+    def mean(mine, leave=-1):
+        """Cost of some rows, but those of a cluster."""
+        keep = mine & (codes != leave)
+        return np.average(np.where(y, COSTS.positive_loss(s), COSTS.negative_loss(s))[keep], weights=w[keep])
+
+    rows = PairedRows(y, [s], w, clusters=codes)
+    _, (gaps, _) = _group_sums.clustered_group_moments(rows, np.unique(group, return_inverse=True)[1], COSTS, "score")
+    for row in evaluate(y, {"m": s}, costs=COSTS, scale="integral", groups=group, clusters=codes, **given).groups:
+        mine = group == row.group
+        cells = cells_of(EvaluationData(BinarySample(y[mine], s[mine], w[mine]), None), **FREE)
+        found = loss_influence(cells, COSTS, "score"), skill_influence(cells, COSTS, "score", None)
+        own = [influence_moments(cells, influence, codes[mine]) for influence in found]
+        assert (row.score, row.standard_error) == pytest.approx((own[0].value, own[0].standard_error), rel=1e-12)
+        assert row.interval == pytest.approx(own[0].within(0.0, 1.0).interval(0.95), rel=1e-12)
+        assert row.skill_interval == pytest.approx(own[1].interval(0.95), rel=1e-11, nan_ok=True)
+        assert row.note == (own[0].note or own[1].note)
+    for g, name in enumerate("abcd"):
+        mine = group == name
+        change = [mean(mine, c) - mean(mine) - mean(~mine, c) + mean(~mine) for c in range(150)]
+        assert gaps.variance[g] == pytest.approx(np.sum(np.square(change)) * 149 / 150, rel=1e-9)
+
+
 def test_no_row_is_looked_at_once_per_group(monkeypatch):
     seen = []
     losses = _group_sums.row_losses

@@ -39,6 +39,7 @@ from stakes.variance.influence import (
     Influence,
     WeightedCells,
     cells_of,
+    clustered_group_moments,
     gap_moments,
     group_moments,
     group_moments_of_tables,
@@ -46,6 +47,7 @@ from stakes.variance.influence import (
     influence_moments,
     loss_influence,
     promise_moments,
+    side_by_side,
     skill_influence,
 )
 from stakes.variance.many import ManyMoments, pairs
@@ -449,6 +451,8 @@ def groups_of_tables(
 
 def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[ManyPair, ManyPair]:
     """Score and skill of rows in clusters or in order, in each group and against all other rows."""
+    if rows.clusters is not None and rows.origin is None:
+        return clustered_group_moments(rows, grouping.codes, options.costs, options.plain_rule)
     own: list[tuple[Moments, ...]] = []
     gaps: list[tuple[Moments, ...]] = []
     for g in range(len(grouping.names)):
@@ -463,12 +467,7 @@ def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[
         gaps.append(
             tuple(gap_moments(*parts, chosen, rows.clusters, rows.lags) for parts in zip(inside, outside, strict=True))
         )
-    return _side_by_side(own), _side_by_side(gaps)
-
-
-def _side_by_side(each: list[tuple[Moments, ...]]) -> ManyPair:
-    scores, skills = zip(*each, strict=True)
-    return ManyMoments.of(scores), ManyMoments.of(skills)
+    return side_by_side(own), side_by_side(gaps)
 
 
 def _influences(rows: PairedRows, options: Options) -> list[tuple[WeightedCells, Influence]]:

@@ -17,13 +17,16 @@ from stakes.variance.dependence import Design, independent_variance, ordered_var
 from stakes.variance.many import ManyMoments
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
-    Clusters,
+    ClusterShape,
     Moments,
     Sums,
+    cluster_variance,
     joined,
     left_out_variance,
+    mean_weights,
     moments_of,
     skill_variance,
+    squares_and_fourths,
     worst_losses,
 )
 
@@ -337,34 +340,17 @@ def group_promises(grouped: GroupedRows, score: Floats, costs: CostDistribution)
 
 
 def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, lags: int | str | None) -> Moments:
-    """Moments of the difference between the chosen rows and the rest."""
-    outcome, places = own[0].origin is not None, (chosen, ~chosen)
-    # the clusters of an outcome are those of all its rows
-    inside = [codes if codes is None or outcome else codes[part] for part in places]
-    first, second = (influence_moments(*part, mine) for part, mine in zip((own, rest), inside, strict=True))
-    gap = first.minus(second)
-    if codes is None and lags is None and not outcome:
+    """Moments of the difference between the chosen rows and the rest; ``codes`` are clusters of an outcome's rows."""
+    gap = influence_moments(*own, codes).minus(influence_moments(*rest, codes))
+    if codes is None and lags is None and own[0].origin is None:
         return gap
     terms = _terms(own, rest, chosen)
     if codes is None:
         independent = (*independent_variance(terms), gap.reason)
         variance, degrees, reason = independent if lags is None else ordered_variance(terms, lags)
         return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
-    if outcome:
-        changes: Floats = np.bincount(codes, weights=terms).astype(np.float64)
-        variance, degrees = left_out_variance(changes, len(changes) - 1.0)
-        return replace(gap, variance=float(variance), degrees=float(degrees))
-    clusters = [
-        Clusters(codes[part], cells.design().share) for part, cells in zip(places, (own[0], rest[0]), strict=True)
-    ]
-    changes = np.zeros(int(codes.max()) + 1)
-    for part, each in zip(places, clusters, strict=True):  # leaving out a cluster moves either estimate
-        changes[each.codes] += each.left_out(terms[part])
-    variance, degrees = left_out_variance(changes[np.bincount(codes) > 0], min(each.degrees() for each in clusters))
-    fewest = min(map(len, clusters))
-    if fewest < NEEDED_CLUSTERS:
-        reason = f"only {fewest} clusters: a difference needs {NEEDED_CLUSTERS}"
-        return replace(gap, degrees=float(degrees), reason=reason)
+    changes: Floats = np.bincount(codes, weights=terms).astype(np.float64)
+    variance, degrees = left_out_variance(changes, len(changes) - 1.0)
     return replace(gap, variance=float(variance), degrees=float(degrees))
 
 
@@ -376,3 +362,100 @@ def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
     terms = np.empty(len(chosen))
     terms[chosen], terms[~chosen] = mine, -theirs
     return terms
+
+
+# The same over clusters: all of it follows from the weights and losses of each class, summed over each cluster's rows.
+
+
+@dataclass(frozen=True)
+class _ClusteredPart:
+    """Rows of each class (first axis) of some groups in every cluster: their number, weight and weighted losses."""
+
+    count: Floats
+    weight: Floats
+    loss: Floats
+
+    @classmethod
+    def of(cls, place: Integers, size: int, weight: Floats, loss: Floats) -> _ClusteredPart:
+        """Sum weighted losses over the rows of a place; rows of weight zero are not counted."""
+        sums = (np.bincount(place, each, size).reshape(2, -1) for each in (weight > 0.0, weight, loss))
+        return cls(*(part.astype(np.float64) for part in sums))
+
+    @cached_property
+    def there(self) -> Bools:
+        """The clusters that have rows here."""
+        return np.asarray(self.count.sum(axis=0) > 0.0)
+
+    @cached_property
+    def shape(self) -> ClusterShape:
+        """How evenly rows and weight lie in the clusters."""
+        shares, sizes = self.weight.sum(axis=0) / self.weight.sum(), self.count.sum(axis=0)
+        powers = float(np.sum(shares**2)), float(np.sum(shares**4))
+        size = float(np.sum(sizes**2) / sizes.sum())
+        return ClusterShape(int(np.count_nonzero(self.there)), float(shares.max()), *powers, size)
+
+    def moments(self, costs: CostDistribution) -> tuple[list[Moments], list[Floats]]:
+        """Moments of score and skill, and what leaving out each cluster changes in each."""
+        masses, each, total = self.weight.sum(axis=1), self.weight.sum(axis=0), float(self.weight.sum())
+        max_loss, value = worst_losses(costs), self.loss.sum() / total
+        guess = np.array([costs.negative_loss(masses[1] / total), costs.positive_loss(masses[1] / total)])
+        constant = np.where(masses > 0.0, guess, 0.0)
+        base = masses @ constant / total
+        with np.errstate(invalid="ignore", divide="ignore"):  # infinite losses, one class, a single cluster
+            own = (self.loss.sum(axis=0) - value * each) / total
+            skill = (value / base * (constant @ self.weight - base * each) / total - own) / base
+            changes = [np.where(self.there, part / (1.0 - each / total), 0.0) for part in (own, skill)]
+            score = self._moments(value, changes[0], max_loss, 1.0).within(0.0, float(max_loss.max()))
+            if base == 0.0:
+                return [score, self._moments(math.nan, changes[1], max_loss, 1.0)], changes
+            saved = self._moments(1.0 - value / base, changes[1], max_loss, base, least=NEEDED_FOR_SKILL)
+        return [score, saved.within(-math.inf, 1.0)], changes
+
+    def _moments(self, value: float, changes: Floats, max_loss: Floats, base: float, least: int = 0) -> Moments:
+        masses, rows, total = self.weight.sum(axis=1), self.count.sum(axis=1), float(self.weight.sum())
+        sums = self.loss / (total * base)
+        raw = np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums)
+        shift = mean_weights(masses, rows) / (total * base) * max_loss
+        found = cluster_variance(self.shape, squares_and_fourths(changes), raw, rows / rows.sum(), shift)
+        seen = tuple(np.count_nonzero(self.count, axis=1).tolist())
+        return moments_of(float(value), found, seen, least=least, reason=self.shape.reason(), clustered=True)
+
+
+def clustered_group_moments(
+    rows: PairedRows, groups: Integers, costs: CostDistribution, rule: Rule
+) -> tuple[ManyPair, ManyPair]:
+    """Moments of score and skill in each group, and of their differences from those in all other rows."""
+    codes, weight = np.asarray(rows.clusters), np.ones(len(rows.y)) if rows.weight is None else rows.weight
+    size, loss = 2 * (int(codes.max()) + 1), weight * row_losses(rows.y, rows.scores[0], costs, rule)
+    place = np.where(rows.y, codes + size // 2, codes)
+    own, gaps = [], []
+    for g in range(int(groups.max()) + 1):
+        mine = groups == g
+        part = _ClusteredPart.of(place[mine], size, weight[mine], loss[mine])
+        inside, changes = part.moments(costs)
+        own.append(inside)
+        if mine.all():
+            gaps.append([UNKNOWN, UNKNOWN])
+            continue
+        rest = _ClusteredPart.of(place, size, *(np.where(mine, 0.0, each) for each in (weight, loss)))
+        outside, others = rest.moments(costs)
+        shapes = part.shape, rest.shape
+        each = zip(inside, outside, changes, others, strict=True)
+        gaps.append([_clustered_gap(a.minus(b), change - other, shapes) for a, b, change, other in each])
+    return side_by_side(own), side_by_side(gaps)
+
+
+def _clustered_gap(gap: Moments, changes: Floats, shapes: Sequence[ClusterShape]) -> Moments:
+    """Moments of a difference, where leaving out a cluster moves either estimate."""
+    variance, degrees = left_out_variance(changes, min(shape.degrees() for shape in shapes))
+    fewest = min(map(len, shapes))
+    if fewest < NEEDED_CLUSTERS:
+        reason = f"only {fewest} clusters: a difference needs {NEEDED_CLUSTERS}"
+        return replace(gap, degrees=float(degrees), reason=reason)
+    return replace(gap, variance=float(variance), degrees=float(degrees))
+
+
+def side_by_side(each: Sequence[Sequence[Moments]]) -> ManyPair:
+    """Moments of score and skill of every group as arrays."""
+    scores, skills = zip(*each, strict=True)
+    return ManyMoments.of(scores), ManyMoments.of(skills)
