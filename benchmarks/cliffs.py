@@ -25,6 +25,7 @@ from tools.every import describe_run
 
 TABLE = Path(__file__).with_name("cliffs.json")
 COSTS = (0.02, 0.10)
+MILLION, TEN_MILLION = (10**4, 10**5, 10**6), (10**5, 10**6, 10**7)
 AGAIN = 2  # times that a loss is measured anew before it is told
 PROGRAM = str(Path(sys.executable).with_name("stakes"))
 READ = """
@@ -75,6 +76,23 @@ def file_row(name, models, sizes, reads, code, *more, shown):
 
     one = Command("stakes", " ".join(["stakes evaluate", *more]), command, prepare)
     return Cliff(name, one, Command(reads, shown, least, prepare), sizes, tuple(size // 100 for size in sizes))
+
+
+def correction_row():
+    """Scores before and after a correction, tested against the outcome."""
+
+    def prepare(size, folder):
+        write_predictions(folder / "p.parquet", size, 1)
+
+    def command(folder):
+        given = ["--models", "model 0", "--scale-pos-weight", "30", "--label", "y"]
+        return [PROGRAM, "correct", str(folder / "p.parquet"), *given]
+
+    def least(folder):
+        return [sys.executable, "-c", EVALUATE, "read_parquet", str(folder / "p.parquet")]
+
+    one = Command("stakes", "stakes correct --label", command, prepare)
+    return by("correction of a file, tested", one, Command("stakes", "read_parquet, evaluate", least, prepare), MILLION)
 
 
 def wide_row():
@@ -282,7 +300,6 @@ def pairs_of_a_list(_size, _folder):
     return np.random.default_rng(SEED).random(MAX_LIST)
 
 
-MILLION, TEN_MILLION = (10**4, 10**5, 10**6), (10**5, 10**6, 10**7)
 READ_AND_EVALUATE = {"reads": "stakes", "code": EVALUATE, "shown": "polars.read_parquet, evaluate"}
 PLAIN = limit("evaluate without groups", evaluated, library="stakes")
 SORT = limit("np.sort", sort)
@@ -300,6 +317,7 @@ FILES = (
         "page.html",
         shown="polars.read_parquet, evaluate",
     ),
+    correction_row(),
     wide_row(),
     start_row("stakes --help", [PROGRAM, "--help"]),
     start_row("import stakes", [sys.executable, "-c", "import stakes"]),

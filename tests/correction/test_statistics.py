@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, costs, decompose
+from stakes.correction import _implied_weight as statistics
 from stakes.correction import loss_calibration_test
 from stakes.correction._implied_weight import (
     SHIFTS,
@@ -23,6 +24,7 @@ from stakes.correction._implied_weight import (
     sequential_e_value,
     spiegelhalter,
 )
+from stakes.outputs.hooks import listening
 
 
 def sample(seed, n=200, *, weighted=False):
@@ -155,6 +157,45 @@ def test_tied_scores_are_drawn_as_binomial_counts():
     rows = bootstrap_rows(g, y, np.ones(3000), 300, np.random.default_rng(1))
     assert tied[0] == pytest.approx(rows[0], abs=1e-14)
     assert tied[1] == pytest.approx(rows[1], abs=0.12)
+
+
+@given(st.integers(0, 10**6))
+def test_miscalibration_from_the_places_of_the_positives_is_that_of_the_counts(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    scores, y = np.sort(rng.permutation(1000)[:n] / 1000.0), rng.random(n) < rng.choice([0.0, 0.1, 0.5, 1.0])
+    known = brier_miscalibration(scores, y.astype(float), (~y).astype(float))
+    assert statistics._of_ones(scores, np.flatnonzero(y)) == pytest.approx(known, abs=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_drawing_ends_where_no_other_draw_would_reach_the_observed(weighted, monkeypatch):
+    y, g = sample(7, 4000)
+    g, weight = g**0.25, np.random.default_rng(1).uniform(0.5, 1.0, 4000) if weighted else None
+
+    def found():
+        rng, steps = np.random.default_rng(0), []
+        with listening(lambda done, of: steps.append((done, of))):
+            if weight is None:
+                return bootstrap_table(ScoreTable.from_predictions(y, g), 199, rng), steps
+            return bootstrap_rows(g, y, weight, 199, rng), steps
+
+    early, told = found()
+    monkeypatch.setattr(statistics, "_CLEAR", math.inf)
+    assert found()[0] == early == (early[0], 1 / 200)
+    assert told[-1] == (40, 199)
+    assert len(found()[1]) == 199
+
+
+@pytest.mark.parametrize("seed", [3, 8])
+def test_many_scores_are_drawn_until_fifty_reach_the_observed(seed, monkeypatch):
+    y, g = sample(seed, 150)
+    table = ScoreTable.from_predictions(y, g)
+    _, all_of_them = bootstrap_table(table, 2000, np.random.default_rng(0))
+    monkeypatch.setattr(statistics, "_MANY", 100)
+    _, p = bootstrap_table(table, 2000, np.random.default_rng(0))
+    assert (50 / p) == pytest.approx(round(50 / p))
+    assert p == pytest.approx(all_of_them, rel=4 / math.sqrt(50))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.arrays import Bools, Floats
 from stakes.base.numerics import sigmoid
 from stakes.base.validation import blocks, check_level
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
+from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import Tabular
 
 # Tests that probabilities are calibrated, each with its statistic and p-value; all assume clean data.
@@ -23,6 +26,7 @@ from stakes.outputs.result_table import Tabular
 SHIFTS = (-1.0, -0.35, -0.12, -0.04, 0.0, 0.04, 0.12, 0.35, 1.0)
 SLOPES = (0.5, 0.75, 0.9, 1.0, 1.1, 1.35, 2.0)
 _BET_ROWS = 1 << 12
+_RUN, _FACTOR = 32, 1e4  # rows whose factors are multiplied, and the largest of these that leaves no product too large
 
 
 @dataclass(frozen=True)
@@ -146,18 +150,35 @@ def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -
     return max(float(gap @ (weight * (scores + fitted) - 2.0 * positives)) / float(weight.sum()), 0.0)
 
 
+# Labels drawn from the scores, as often as the p-value needs.
+#
+# With W the sum of the weights, sqrt(W MCB) moves by no more than the labels do (weighted, in Euclidean length), and
+# where it stays below a bound the labels form a convex set. So it exceeds its median by t with probability at most
+# 2 exp(-t^2 / 4 w), w the largest weight (Talagrand 1995), whatever the number of rows. All of 40 draws lie below the
+# median with probability 2^-40: what is higher than the highest of them by that t is reached by no later draw. Where
+# many scores differ, drawing ends when 50 draws have reached the observed one, and p is 50 over their number (Besag and
+# Clifford 1991, doi:10.1093/biomet/78.2.301).
+
+_FIRST = 40
+_CLEAR = 4.0 * math.log(1e13)  # square of a t that a draw in ten thousand billions reaches
+_MANY, _ENOUGH = 1 << 16, 50
+
+
 def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
     """CORP miscalibration and its p-value by labels drawn from the scores, for rows without weights."""
     observed = brier_miscalibration(table.scores, table.positives, table.negatives)
     counts = table.positives + table.negatives
     single = bool(np.all(counts == 1.0))
-    whole = counts.astype(np.int64)
-    exceed = 0
-    for _ in range(repeats):
+    whole, many = counts.astype(np.int64), len(counts) > _MANY
+
+    def miscalibration() -> float:
+        if single and many:
+            return _of_ones(table.scores, np.flatnonzero(rng.random(len(whole)) < table.scores))
         drawn = rng.random(len(whole)) < table.scores if single else rng.binomial(whole, table.scores)
         ups = drawn.astype(np.float64)
-        exceed += brier_miscalibration(table.scores, ups, counts - ups) >= observed
-    return observed, (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
+        return brier_miscalibration(table.scores, ups, counts - ups)
+
+    return observed, _p_value(miscalibration, observed, float(counts.sum()), repeats, many=many)
 
 
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -171,9 +192,41 @@ def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.ra
         ups = np.add.reduceat(mass * drawn, starts)
         return brier_miscalibration(score[starts], ups, total - ups)
 
-    observed = miscalibration(label)
-    exceed = sum(miscalibration(rng.random(len(score)) < score) >= observed for _ in range(repeats))
-    return observed, (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
+    observed, rows = miscalibration(label), float(mass.sum() / mass.max(initial=0.0))
+    draw = partial(_draw, miscalibration, score, rng)
+    return observed, _p_value(draw, observed, rows, repeats, many=len(starts) > _MANY)
+
+
+def _draw(miscalibration: Callable[[Bools], float], score: Floats, rng: np.random.Generator) -> float:
+    return miscalibration(rng.random(len(score)) < score)
+
+
+def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: int, *, many: bool) -> float:
+    """Share of draws that reach the observed miscalibration; ``rows`` is all weight over the largest."""
+    exceed, highest = 0, 0.0
+    for done in range(1, repeats + 1):
+        found = draw()
+        exceed, highest = exceed + (found >= observed), max(highest, found)
+        report_progress(done, repeats)
+        if done == _FIRST and math.sqrt(rows * observed) > math.sqrt(rows * highest) + math.sqrt(_CLEAR):
+            break  # none of the others would reach it
+        if many and exceed == _ENOUGH:
+            return exceed / done
+    return (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
+
+
+def _of_ones(scores: Floats, ones: NDArray[np.intp]) -> float:
+    """CORP miscalibration of labels at ascending scores that all differ, from the places of the positive ones."""
+    from scipy.optimize import isotonic_regression
+
+    # a positive and the negatives up to the next fall, and so pool; negatives before the first have the rate zero
+    sizes = np.diff(ones, append=len(scores)).astype(np.float64)
+    blocks = isotonic_regression(1.0 / sizes, weights=sizes).blocks if len(ones) else np.zeros(1, dtype=np.intp)
+    ups = np.diff(blocks).astype(np.float64)
+    pooled = np.add.reduceat(sizes, blocks[:-1]) if len(ups) else ups
+    # sum of (s - y)^2, less that of (x - y)^2, which is positives less positives^2 / rows of each block
+    total = float(scores @ scores) - 2.0 * float(scores[ones].sum()) + float((ups * ups / pooled).sum())
+    return max(total / len(scores), 0.0)
 
 
 class Evidence(NamedTuple):
@@ -196,18 +249,45 @@ def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float)
     largest, crossed, last = -math.inf, None, 0.0
     threshold = -math.log(level)
     for part in blocks(len(g), _BET_ROWS):
-        growth = _log_factors(y[part], g[part], shift, slope)
-        if power is not None:
-            growth *= power[part][:, None]
-        course = np.add.accumulate(growth, axis=0) + wealth
-        wealth = course[-1]
-        with np.errstate(invalid="ignore"):
-            top = course.max(axis=1)
-            log_mean = np.where(np.isfinite(top), top + np.log(np.mean(np.exp(course - top[:, None]), axis=1)), top)
+        factors = None if power is not None else _factors(y[part], g[part])
+        if factors is not None and np.all(np.isfinite(wealth)):
+            log_mean, wealth = _log_mean_wealth(factors, wealth)
+        else:
+            growth = _log_factors(y[part], g[part], shift, slope)
+            if power is not None:
+                growth *= power[part][:, None]
+            course = np.add.accumulate(growth, axis=0) + wealth
+            wealth = course[-1]
+            with np.errstate(invalid="ignore"):
+                top = course.max(axis=1)
+                log_mean = np.where(np.isfinite(top), top + np.log(np.mean(np.exp(course - top[:, None]), axis=1)), top)
         last, largest = float(log_mean[-1]), max(largest, float(log_mean.max()))
         if crossed is None and largest >= threshold:
             crossed = part.start + int(np.argmax(log_mean >= threshold))
     return Evidence(_exp(last), _exp(largest), crossed)
+
+
+def _factors(y: Bools, g: Floats) -> Floats | None:
+    """Return q(y) / g(y) for each row and bet; None where products of some of them may overflow or vanish."""
+    with np.errstate(all="ignore"):
+        away = np.where(y, -1.0, 1.0) * (np.log(g) - np.log1p(-g))
+        by_slope = np.exp(away[:, None] * np.array(SLOPES))
+        by_shift = np.exp(np.where(y, -1.0, 1.0)[:, None] * np.array(SHIFTS))
+        found = (1.0 + np.exp(away))[:, None, None] / (1.0 + by_shift[:, :, None] * by_slope[:, None])
+    return found.reshape(len(y), -1) if found.min() >= 1.0 / _FACTOR and found.max() <= _FACTOR else None
+
+
+def _log_mean_wealth(factors: Floats, wealth: Floats) -> tuple[Floats, Floats]:
+    """Logarithms of the mean wealth of all bets after each row, and of each bet's wealth after the last."""
+    n, bets = factors.shape
+    products = np.ones((-(-n // _RUN) * _RUN, bets))
+    products[:n] = factors
+    products = np.multiply.accumulate(products.reshape(-1, _RUN, bets), axis=1)
+    after = wealth + np.add.accumulate(np.log(products[:, -1]), axis=0)
+    before = np.concatenate([wealth[None], after[:-1]])
+    top = before.max(axis=1)[:, None]
+    mean = np.einsum("rb,rkb->rk", np.exp(before - top), products) / bets
+    return (top + np.log(mean)).ravel()[:n], after[-1]
 
 
 def _log_factors(y: Bools, g: Floats, shift: Floats, slope: Floats) -> Floats:

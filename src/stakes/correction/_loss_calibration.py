@@ -430,7 +430,8 @@ def loss_calibration_test(
     logits : bool, default False
         Whether the scores are log-odds (two classes only).
     n_resamples : int, default 999
-        Draws of the parametric bootstrap of the miscalibration; 0 for none.
+        Draws of the parametric bootstrap of the miscalibration, at most; 0 for none. It ends where no further draw
+        would reach what was observed, and, with over 65,536 distinct scores, when 50 draws have.
     confidence_level : float, default 0.95
         Of the verdict and the intervals, in (0, 1).
     random_state : int, numpy Generator or None, default 0
