@@ -163,9 +163,13 @@ def test_tied_scores_are_drawn_as_binomial_counts():
 def test_miscalibration_from_the_places_of_the_positives_is_that_of_the_counts(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))
-    scores, y = np.sort(rng.permutation(1000)[:n] / 1000.0), rng.random(n) < rng.choice([0.0, 0.1, 0.5, 1.0])
-    known = brier_miscalibration(scores, y.astype(float), (~y).astype(float))
-    assert statistics._of_ones(scores, np.flatnonzero(y)) == pytest.approx(known, abs=1e-13)
+    scores, counts = np.sort(rng.permutation(1000)[:n] / 1000.0), rng.choice([1, 1, 1, 4], n)
+    ups = rng.binomial(counts, rng.choice([0.0, 0.1, 0.5, 1.0])).astype(float)
+    known, place = brier_miscalibration(scores, ups, counts - ups), np.flatnonzero(ups)
+    passed = np.append(0.0, np.cumsum(counts))
+    assert statistics._of_positives(scores, passed, counts @ scores**2, place, ups[place]) == pytest.approx(
+        known, abs=1e-13
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -187,9 +191,10 @@ def test_drawing_ends_where_no_other_draw_would_reach_the_observed(weighted, mon
     assert len(found()[1]) == 199
 
 
-@pytest.mark.parametrize("seed", [3, 8])
-def test_many_scores_are_drawn_until_fifty_reach_the_observed(seed, monkeypatch):
+@pytest.mark.parametrize(("seed", "digits"), [(3, 9), (8, 9), (3, 3)])
+def test_many_scores_are_drawn_until_fifty_reach_the_observed(seed, digits, monkeypatch):
     y, g = sample(seed, 150)
+    g = g.round(digits)  # with three digits some are tied
     table = ScoreTable.from_predictions(y, g)
     _, all_of_them = bootstrap_table(table, 2000, np.random.default_rng(0))
     monkeypatch.setattr(statistics, "_MANY", 100)

@@ -168,15 +168,23 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
     """CORP miscalibration and its p-value by labels drawn from the scores, for rows without weights."""
     observed = brier_miscalibration(table.scores, table.positives, table.negatives)
     counts = table.positives + table.negatives
-    single = bool(np.all(counts == 1.0))
+    tied = np.flatnonzero(counts != 1.0)
     whole, many = counts.astype(np.int64), len(counts) > _MANY
+    passed, squares = np.append(0.0, np.cumsum(counts)), float(counts @ table.scores**2)
 
     def miscalibration() -> float:
-        if single and many:
-            return _of_ones(table.scores, np.flatnonzero(rng.random(len(whole)) < table.scores))
-        drawn = rng.random(len(whole)) < table.scores if single else rng.binomial(whole, table.scores)
-        ups = drawn.astype(np.float64)
-        return brier_miscalibration(table.scores, ups, counts - ups)
+        if not many and len(tied):
+            ups = rng.binomial(whole, table.scores).astype(np.float64)
+            return brier_miscalibration(table.scores, ups, counts - ups)
+        hit = rng.random(len(whole)) < table.scores
+        if not many:
+            return brier_miscalibration(table.scores, hit.astype(np.float64), (~hit).astype(np.float64))
+        drawn = rng.binomial(whole[tied], table.scores[tied])
+        hit[tied] = drawn > 0
+        place = np.flatnonzero(hit)
+        ups = np.ones(len(place))
+        ups[np.searchsorted(place, tied[drawn > 0])] = drawn[drawn > 0]
+        return _of_positives(table.scores, passed, squares, place, ups)
 
     return observed, _p_value(miscalibration, observed, float(counts.sum()), repeats, many=many)
 
@@ -215,18 +223,20 @@ def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: i
     return (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
 
 
-def _of_ones(scores: Floats, ones: NDArray[np.intp]) -> float:
-    """CORP miscalibration of labels at ascending scores that all differ, from the places of the positive ones."""
+def _of_positives(scores: Floats, passed: Floats, squares: float, place: NDArray[np.intp], ups: Floats) -> float:
+    """CORP miscalibration from the scores that have positives.
+
+    ``passed`` counts the rows before each score, then all; ``squares`` is the sum of the squared scores over rows.
+    """
     from scipy.optimize import isotonic_regression
 
-    # a positive and the negatives up to the next fall, and so pool; negatives before the first have the rate zero
-    sizes = np.diff(ones, append=len(scores)).astype(np.float64)
-    blocks = isotonic_regression(1.0 / sizes, weights=sizes).blocks if len(ones) else np.zeros(1, dtype=np.intp)
-    ups = np.diff(blocks).astype(np.float64)
-    pooled = np.add.reduceat(sizes, blocks[:-1]) if len(ups) else ups
+    # a score with positives and those without up to the next fall, and so pool; before the first the rate is zero
+    sizes = np.diff(passed[place], append=passed[-1])
+    blocks = isotonic_regression(ups / sizes, weights=sizes).blocks[:-1] if len(place) else place
+    pooled, hits = (np.add.reduceat(part, blocks) if len(part) else part for part in (sizes, ups))
     # sum of (s - y)^2, less that of (x - y)^2, which is positives less positives^2 / rows of each block
-    total = float(scores @ scores) - 2.0 * float(scores[ones].sum()) + float((ups * ups / pooled).sum())
-    return max(total / len(scores), 0.0)
+    total = squares - 2.0 * float(scores[place] @ ups) + float(hits @ (hits / pooled))
+    return max(total / float(passed[-1]), 0.0)
 
 
 class Evidence(NamedTuple):
@@ -250,7 +260,7 @@ def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float)
     threshold = -math.log(level)
     for part in blocks(len(g), _BET_ROWS):
         factors = None if power is not None else _factors(y[part], g[part])
-        if factors is not None and np.all(np.isfinite(wealth)):
+        if factors is not None:
             log_mean, wealth = _log_mean_wealth(factors, wealth)
         else:
             growth = _log_factors(y[part], g[part], shift, slope)
@@ -264,6 +274,8 @@ def sequential_e_value(y: Bools, g: Floats, weight: Floats | None, level: float)
         last, largest = float(log_mean[-1]), max(largest, float(log_mean.max()))
         if crossed is None and largest >= threshold:
             crossed = part.start + int(np.argmax(log_mean >= threshold))
+        if last == math.inf:
+            break  # as it stays
     return Evidence(_exp(last), _exp(largest), crossed)
 
 
@@ -274,6 +286,7 @@ def _factors(y: Bools, g: Floats) -> Floats | None:
         by_slope = np.exp(away[:, None] * np.array(SLOPES))
         by_shift = np.exp(np.where(y, -1.0, 1.0)[:, None] * np.array(SHIFTS))
         found = (1.0 + np.exp(away))[:, None, None] / (1.0 + by_shift[:, :, None] * by_slope[:, None])
+    found[(g == 0.0) & ~y | (g == 1.0) & y] = 1.0
     return found.reshape(len(y), -1) if found.min() >= 1.0 / _FACTOR and found.max() <= _FACTOR else None
 
 
