@@ -8,6 +8,7 @@ import json
 import sys
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,25 @@ def ours(call, run, prepare=Inputs, **options):
 
 def limit(call, run, prepare=Inputs, library="numpy", **options):
     return Call(library, call, run, prepare, **options)
+
+
+def small_row():
+    """An answer on few rows: mostly the start of the program."""
+
+    def prepare(size, folder):
+        import polars as pl
+
+        columns = make_columns(size)
+        pl.DataFrame({"y": columns["y"], "risk": columns["score"]}).write_csv(folder / "p.csv")
+
+    def command(folder):
+        return [PROGRAM, "evaluate", str(folder / "p.csv"), "--label", "y", "--costs", "0.02:0.10"]
+
+    def least(folder):
+        return [sys.executable, "-c", READ, "read_csv", str(folder / "p.csv")]
+
+    one = Command("stakes", "stakes evaluate", command, prepare)
+    return Cliff("file of 569 rows", one, Command("polars", "read_csv", least, prepare), (569,), (569,))
 
 
 def start_row(name, arguments):
@@ -187,6 +207,13 @@ def two_losses(inputs):
     return [np.mean((score - inputs.y) ** 2) for score in list(inputs.models.values())[:2]]
 
 
+def paired(inputs):
+    """The losses of each model, once, and the first two powers of the differences of each pair."""
+    losses = [(score - inputs.y) ** 2 for score in inputs.models.values()]
+    gaps = (one - other for one, other in combinations(losses, 2))
+    return [loss.mean() for loss in losses], [(gap.mean(), gap @ gap) for gap in gaps]
+
+
 def compared(inputs):
     one, two = list(inputs.models.values())[:2]
     return stakes.compare(inputs.y, one, two, costs=COSTS)
@@ -304,6 +331,7 @@ READ_AND_EVALUATE = {"reads": "stakes", "code": EVALUATE, "shown": "polars.read_
 PLAIN = limit("evaluate without groups", evaluated, library="stakes")
 SORT = limit("np.sort", sort)
 OF_INTEGERS = limit("ScoreTable of integers", table, library="stakes")
+TO_PAGE = "--report", "page.html"
 FILES = (
     file_row("file of 4 models, evaluated", 4, MILLION, **READ_AND_EVALUATE),
     file_row("file of 2 models, evaluated", 2, TEN_MILLION, "polars", READ, shown="read_parquet"),
@@ -313,12 +341,13 @@ FILES = (
         MILLION,
         "stakes",
         EVALUATE,
-        "--report",
-        "page.html",
+        *TO_PAGE,
         shown="polars.read_parquet, evaluate",
     ),
+    file_row("file of 2 models, to report", 2, TEN_MILLION, "polars", READ, *TO_PAGE, shown="read_parquet"),
     correction_row(),
     wide_row(),
+    small_row(),
     start_row("stakes --help", [PROGRAM, "--help"]),
     start_row("import stakes", [sys.executable, "-c", "import stakes"]),
 )
@@ -354,6 +383,19 @@ CALLS = (
     ),
     by("interval of the AUC", ours("metric_interval", partial(interval, "roc_auc_score")), SORT, TEN_MILLION),
     by("compare", ours("compare", compared), limit("means of two losses", two_losses), MILLION),
+    by(
+        "value of information at a threshold, 4 models",
+        ours("value_of_information", lambda x: stakes.value_of_information(x.y, x.models, threshold=0.05)),
+        SORT,
+        MILLION,
+    ),
+    by(
+        "value of information over costs, 4 models",
+        ours("value_of_information", lambda x: stakes.value_of_information(x.y, x.models, costs=COSTS)),
+        PLAIN,
+        MILLION,
+    ),
+    by("evaluation of 4 models", ours("evaluate", evaluated), limit("the losses, and those of pairs", paired), MILLION),
     *(utility_row(m, k) for m in ("g_mean", "h_mean") for k in KINDS),
     by("F1-optimal set", ours("expected_utility(f1)", lambda x: expected_utility(x.score, "f1")), SORT, TEN_MILLION),
     by(

@@ -601,8 +601,14 @@ def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> tuple[F
     model acts, or on which all do, is there for the prior although no row has shown it.
     """
     unseen = [np.full((1, acting.shape[1]), act) for act in (False, True) if np.all(acting != act, axis=0).any()]
-    patterns, place = np.unique(np.concatenate([acting, *unseen]), axis=0, return_inverse=True)
-    place = place.ravel()[: len(acting)]
+    every = np.concatenate([acting, *unseen])
+    place = np.zeros(len(every), dtype=np.intp)
+    for column in every.T:  # the place of each row's decisions so far among all that occur, without a sort
+        place = 2 * place + column
+        place = (np.cumsum(np.bincount(place) > 0) - 1)[place]
+    patterns = np.empty((int(place.max()) + 1, every.shape[1]), dtype=bool)
+    patterns[place] = every
+    place = place[: len(acting)]
     scale = float(rows.weight.sum()) / float((rows.weight**2).sum())  # weights as effective rows
     counts = [np.bincount(place, scale * rows.weight * (rows.y == k), len(patterns)) for k in (True, False)]
     up, down = pseudo_rows(prior, t)
