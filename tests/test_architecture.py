@@ -217,6 +217,17 @@ def test_import_loads_no_slow_or_optional_library():
     assert (run.stdout.strip(), run.stderr) == ("[]", "")
 
 
+def test_evaluation_loads_no_slow_part_of_scipy():
+    slow = ["scipy.stats", "scipy.optimize", "scipy.integrate", "sklearn"]
+    code = f"""
+import stakes, sys
+stakes.evaluate([0, 1, 0, 1] * 30, {{"a": [0.1, 0.8, 0.3, 0.6] * 30}}, costs=(0.1, 0.4)).answer.sentences
+print([name for name in {slow!r} if name in sys.modules])
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
 def test_import_of_the_package_loads_no_room_until_a_name_is_asked_for():
     code = """
 import sys, stakes

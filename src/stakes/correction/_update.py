@@ -778,7 +778,7 @@ def _rows(data: EvaluationData) -> BinarySample:
     """The rows, or those that an unweighted table counts."""
     if data.sample is not None:
         return data.sample
-    from stakes.inference import expanded_rows  # brings scipy.stats
+    from stakes.inference import expanded_rows
 
     return expanded_rows(data)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 
 from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
@@ -310,7 +310,7 @@ def squared_skewness(sizes: Floats) -> float:
     """
     if not sizes.size:
         return 0.0
-    spread = np.diff(np.log(np.quantile(sizes, norm.cdf([0.0, 1.0, 2.0])))).min()
+    spread = np.diff(np.log(np.quantile(sizes, [NormalDist().cdf(steps) for steps in (0.0, 1.0, 2.0)]))).min()
     growth = np.exp(min(spread**2, 100.0))
     return float((growth + 2.0) ** 2 * (growth - 1.0))
 
