@@ -206,7 +206,14 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
 
 def decomposition_of(standings: Standings, model: str) -> DecompositionInterval | None:
     """Decomposition of a model's cost over all rows for the population, or None without intervals."""
-    rows, options, place = standings.rows, standings.options, standings.models.index(model)
+    place = standings.models.index(model)
+    if place not in standings.decompositions:
+        standings.decompositions[place] = _decomposition(standings, place)
+    return standings.decompositions[place]
+
+
+def _decomposition(standings: Standings, place: int) -> DecompositionInterval | None:
+    rows, options = standings.rows, standings.options
     if options.per_stake or standings.moments.clusters or options.rule != "score":
         return None
     if rows is not None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from stakes.core.options import Options
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution
-    from stakes.inference import Band, Contest, Money, PairedRows, PairSums, Selection
+    from stakes.inference import Band, Contest, DecompositionInterval, Money, PairedRows, PairSums, Selection
     from stakes.information import ValueOfInformation
     from stakes.metrics import Decomposition
 
@@ -546,6 +546,11 @@ class Standings:
             return {name: (0.0 if name == first else self[name].score - own, math.nan, math.nan) for name in names}
         asked: dict[str, Any] = {"n_tried": self.options.n_tried, "confidence_level": self.confidence_level}
         return differences_from(contest, first, **asked)
+
+    @cached_property
+    def decompositions(self) -> dict[int, DecompositionInterval | None]:
+        """Decompositions of the costs of models for the population, by their places, as far as they were asked for."""
+        return {}
 
     @cached_property
     def by_threshold(self) -> ByThreshold | None:

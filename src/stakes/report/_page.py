@@ -403,6 +403,7 @@ def answer_html(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, li
     # what takes long, and hangs on no name
     known = evaluation.by_threshold
     vars(asked)["by_threshold"] = known and known.renamed(stand_in)
+    vars(asked)["decompositions"] = evaluation.decompositions
     findings = (replace(each, models=tuple(map(stand_in.__getitem__, each.models))) for each in evaluation.findings)
     vars(asked)["findings"] = type(evaluation.findings)(findings)
 
