@@ -82,9 +82,11 @@ def test_sums_by_group_agree_with_the_rows_of_each_group_and_of_its_rest(dist, r
         assert row.note == (own[0].note or own[1].note)
 
 
+@pytest.mark.parametrize("long", [100, 10_000])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_areas_and_promises_of_groups_are_those_of_their_rows_alone(weighted):
+def test_areas_and_promises_of_groups_are_those_of_their_rows_alone(weighted, long, monkeypatch):
     """To 1e-12, with ties, in long and in short groups, and where a group is of one class or has two rows of one."""
+    monkeypatch.setattr("stakes.evaluation._groups._LONG", long)
     y, s, group = sample(4000)
     s, group[:60] = np.round(s, 2), np.repeat(["d", "e"], 30)
     y = np.where(group == "e", np.arange(4000) < 32, y & (group != "d"))

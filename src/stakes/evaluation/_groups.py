@@ -194,6 +194,7 @@ _SHOWN = (
     TableColumn("skill_p_adjusted", "p", "p", 4),
 )
 _NO_INTERVAL = (math.nan, math.nan)
+_LONG = 1000  # rows of a group, of which each takes longer than the group
 _NEEDED = 20  # of each class, for a miscalibration that is not mostly noise; or followed, to estimate censoring from
 
 
@@ -407,7 +408,7 @@ def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedR
         found |= _compared(*_dependent(rows, grouping, options), model, options)
     else:
         found |= _compared(*group_moments(grouped, score, options.costs, options.plain_rule), model, options)
-    if rows.dependent or rows.origin is not None:
+    if rows.dependent or rows.origin is not None or len(rows.y) > _LONG * len(places):
         return found | _one_by_one(
             ((_data(part), part.clusters, part.lags) for part in map(rows.taken, places)), options
         )
@@ -491,7 +492,7 @@ def _table(rows: PairedRows, places: Integers) -> ScoreTable:
 
 
 def _one_by_one(parts: Iterable[tuple[EvaluationData, Any, Any]], options: Options) -> Columns:
-    """Area and promise of groups whose rows depend on each other, or of which tables are known."""
+    """Area and promise of groups whose rows depend on each other, are many, or of which tables are known."""
     areas, promises = [], []
     for data, *dependence in parts:
         cells = cells_of(data, fixed_prevalence=False)
