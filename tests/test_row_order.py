@@ -91,6 +91,7 @@ VALID = {
     "matrix": (0, np.ones(N), 9 * np.ones(N), 0),
     "positives": INDEX % 3 + 0.0,
     "n_examples": np.full(N, 5.0),
+    "centres": INDEX % 3,
     "outcome": Y,  # RowCosts of them, or TimeToEvent
 }
 SETTINGS = {  # where a function requires them
@@ -146,6 +147,8 @@ OWN = {
     "penalized_log_loss": {"y_prob": TWO},
     "evaluate_actions": {"y_prob": {"new": TWO, "old": TWO}},
     **{key: {"y_prob": {"new": P, "old": SIX}} for key in ("best_models", "select_best", "PairSums.from_predictions")},
+    "evaluate_centres": {"y_prob": {"new": P, "old": SIX}},
+    "evaluate_horizons": {"y_prob": {"new": np.column_stack([0.5 * P, P])}},
     "CostMonitors.update": {"y_prob": {"new": P, "old": SIX}, "groups": {"site": INDEX % 4}},
     "ordinal_loss": {"y_prob": TWO},
     "cost_matrix_loss": {"y_prob": TWO},

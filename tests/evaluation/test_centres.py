@@ -75,6 +75,15 @@ def test_centres_are_pooled_where_they_are_about_normal(key, there, slope):
     assert over["rows"] == N
 
 
+def test_columns_of_a_frame_are_models_and_a_series_is_none():
+    pd = pytest.importorskip("pandas")
+    found = evaluate_centres(Y, pd.DataFrame({"a": A, "b": B}), CENTRE)
+    assert found.models == ("a", "b")
+    assert found.estimates["b"]["Oslo"]["auc"].value == FOUND.estimates["b"]["Oslo"]["auc"].value
+    with pytest.raises(ValueError, match="y_prob must map the names of models"):
+        evaluate_centres(Y, pd.Series(A), CENTRE)
+
+
 def test_columns_of_a_frame_are_crossed():
     pd = pytest.importorskip("pandas")
     late = X > 0.0

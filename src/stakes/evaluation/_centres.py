@@ -217,7 +217,7 @@ def evaluate_centres(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, centres=centres, sample_weight=sample_weight)
     level, asked = check_level(confidence_level), _asked(threshold, costs)
-    if not (hasattr(y_prob, "items") and len(y_prob)):
+    if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
     outcome, scores = _rows(y_true, y_prob, sample_weight, pos_label)
     each = _centres(centres, len(next(iter(scores.values()))))

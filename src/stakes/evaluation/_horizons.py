@@ -251,7 +251,7 @@ def evaluate_horizons(
         threshold = check_number(threshold, "threshold")
         if not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
-    if not (hasattr(y_prob, "items") and len(y_prob)):
+    if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to their risks by each horizon, got {brief(y_prob)}.")
     risks = {str(name): _risks(given, times, f"y_prob[{name!r}]") for name, given in y_prob.items()}
     outcomes = [outcome.at(time) for time in times.tolist()]
