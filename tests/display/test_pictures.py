@@ -1,0 +1,36 @@
+"""Pictures stay as they are: each artist's place, limits, labels and look are those of the table that is kept."""
+
+import json
+import math
+
+import pytest
+
+from tests.display import pictures
+
+KEPT = json.loads(pictures.KEPT.read_text(encoding="utf-8"))
+
+
+def differences(found, kept, at=""):
+    """List where numbers are not the same to five digits, or anything else is not the same at all."""
+    if isinstance(kept, dict) and isinstance(found, dict) and list(kept) == list(found):
+        return [each for key in kept for each in differences(found[key], kept[key], f"{at} {key}")]
+    if isinstance(kept, list) and isinstance(found, list) and len(kept) == len(found):
+        return [each for k, part in enumerate(kept) for each in differences(found[k], part, f"{at} {k}")]
+    numbers = all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (found, kept))
+    same = math.isclose(found, kept, rel_tol=2e-5, abs_tol=1e-7) if numbers else found == kept
+    return [] if same else [f"{at}: {found!r}, not {kept!r}"]
+
+
+@pytest.mark.parametrize("name", [*pictures.PICTURES, *pictures.OWN])
+def test_a_picture_is_that_of_the_table(name):
+    assert differences(pictures.picture(name), KEPT[name]) == []
+
+
+@pytest.mark.parametrize("name", pictures.OF_THEIR_OWN)
+def test_a_figure_of_its_own_grows_by_its_legend(name):
+    assert differences(pictures.in_own_figure(name), KEPT[f"{name}, of its own"]) == []
+
+
+def test_the_table_names_every_picture_and_no_other():
+    own = {f"{name}, of its own" for name in pictures.OF_THEIR_OWN}
+    assert set(KEPT) == {*pictures.PICTURES, *pictures.OWN, *own}
