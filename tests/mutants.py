@@ -41,7 +41,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from mutated import SOURCE, Mutant, changing, count, functions, put, start_with, watch  # noqa: E402
 
 # the tests beside those of the folder of the same name
-METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py"]
+METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py", "tests/test_answers.py"]
 BESIDE = {
     "core": [
         *(*METHODS, "tests/test_decomposition.py", "tests/metrics", "tests/correction"),
