@@ -252,14 +252,14 @@ def cases():
 def numbers_of(answer):
     """Return what an answer holds, public attributes too: by attribute, the numbers and a checksum of the words."""
     named = dict(_inner(answer)) if _is_whole(answer) else {"": answer}
-    return {name: _summed(list(_flat(value, DEPTH))) for name, value in named.items()}
+    return {name: summed(list(_flat(value, DEPTH))) for name, value in named.items()}
 
 
 def _is_whole(answer):
     return not isinstance(answer, (str, int, float, np.generic, np.ndarray, list, tuple)) and answer is not None
 
 
-def _summed(parts):
+def summed(parts):
     """Return how many numbers there are, their weighted sum, the sum of their sizes, and a checksum of the rest."""
     numbers = np.array([part for part in parts if isinstance(part, float)])
     weights = 1.0 + np.arange(len(numbers)) * 0.6180339887498949 % 1.0
