@@ -245,16 +245,24 @@ def described(ax, *, ticks):
         "lines": [_line(line) for line in ax.lines],
         "areas": [_area(area) for area in ax.collections],
         "patches": [_patch(patch) for patch in ax.patches],
-        "texts": [_text(text) for text in ax.texts],
+        "texts": [_text(text, placed=ticks) for text in ax.texts],
         "legend": ax.get_legend() and _legend(ax.get_legend()),
         "within": [described(child, ticks=ticks) for child in ax.child_axes],
     }
     if ticks:
-        found["ticks"] = [
-            [*map(_number, axis.get_majorticklocs()), *(label.get_text() for label in axis.get_majorticklabels())]
-            for axis in (ax.xaxis, ax.yaxis)
-        ]
+        found["ticks"] = [_ticks(axis, axis.get_view_interval()) for axis in (ax.xaxis, ax.yaxis)]
     return found
+
+
+def _ticks(axis, shown):
+    """The ticks within the limits, but for those of a logarithmic axis, which matplotlib places as its version does."""
+    low, high = sorted(shown)
+    if axis.get_scale() == "log":
+        return []
+    texts = [label.get_text().replace("\N{MINUS SIGN}", "-") for label in axis.get_majorticklabels()]
+    places = list(map(_number, axis.get_majorticklocs()))
+    ticks = [(place, text) for place, text in zip(places, texts, strict=False) if low <= place <= high]
+    return [*(place for place, _ in ticks), *(text for _, text in ticks)]
 
 
 def _titles(ax):
@@ -297,23 +305,31 @@ def _area(area):
     inner = np.concatenate(paths) if paths else np.empty((0, 2))
     widths = np.atleast_1d(area.get_linewidth())
     look = [area.get_zorder(), widths[0] if len(widths) else 0.0, area.get_alpha() or 0.0]
-    words = [type(area).__name__, re.sub("^_child.*", "", area.get_label()), _colour(faces), _colour(edges)]
+    words = [
+        type(area).__name__.removeprefix("FillBetween"),
+        re.sub("^_child.*", "", area.get_label()),
+        _colour(faces),
+        _colour(edges),
+    ]
     data = area.get_array()
     return [*words, *map(float, look), *_points(inner), *_points([] if data is None else np.ma.filled(data, -1.0))]
 
 
 def _patch(patch):
-    corners = patch.get_path().transformed(patch.get_patch_transform()).vertices
+    box = patch.get_path().transformed(patch.get_patch_transform()).get_extents()  # some are polygons in older versions
     look = [patch.get_linewidth(), patch.get_zorder(), patch.get_alpha() or 0.0]
     words = [str(patch.get_gid()), re.sub("^_child.*", "", patch.get_label())]
     words += [_colour(patch.get_facecolor()), _colour(patch.get_edgecolor()), str(patch.get_hatch())]
-    return [*words, *map(float, look), *_points(corners)]
+    return [*words, *map(float, look), *map(_number, (box.x0, box.y0, box.x1, box.y1))]
 
 
-def _text(text):
+def _text(text, *, placed):
     words = [text.get_text(), str(text.get_gid()), text.get_ha(), text.get_va(), _colour(text.get_color())]
-    look = [text.get_fontsize(), text.get_zorder(), _number(text.get_rotation())]
-    return [*words, *map(float, look), *map(_number, getattr(text, "xyann", text.get_position())), *_where(text)]
+    look = [*words, float(text.get_fontsize()), float(text.get_zorder())]
+    if not placed:  # where layout moves it
+        return look
+    place = getattr(text, "xyann", text.get_position())
+    return [*look, _number(text.get_rotation() % 360.0), *map(_number, place), *_where(text)]
 
 
 def _where(text):
