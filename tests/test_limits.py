@@ -146,6 +146,8 @@ def test_a_number_is_taken_within_its_range_and_refused_outside(path, function, 
         _, error, _ = soak_calls.outcome_of(function, {**given, key: value})
         assert isinstance(error, ValueError), value
         assert re.search(rf"\b{key}\b", str(error)), error
+        forms = (str(value), f"{value:g}", repr(float(value)), "need scale=")  # some have no unit without a scale
+        assert any(form in str(error) for form in forms), error
 
 
 def documented():
