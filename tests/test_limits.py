@@ -12,6 +12,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from stakes.actions import evaluate_deferral
+from stakes.boundary import fit_boundary
+from stakes.information import rows_needed
+from stakes.metrics import bounded_brier_loss
+from stakes.monitoring import CostMonitor
 from tests import answers, soak_calls, soak_values
 
 NEAR = 1e-9
@@ -35,11 +40,17 @@ def whole(least):
     return [least, least + 1], [least - 1, least + 0.5, math.nan, math.inf]
 
 
+# the least prevalence whose weights keep their digits, and the last level whose normal quantile is finite
+LEAST, LAST = 1e-140, 1.0 - 2.0**-52
+
 SHARE, OPEN, LARGE, SIZE = span(0, 1, closed="low high"), span(0, 1), span(0, math.inf), span(0, math.inf, closed="low")
 BELOW_ONE = span(0, 1, closed="low")
 RANGES = {
     "prevalence": OPEN,
-    "confidence_level": span(0.5, 1, closed="low"),
+    "confidence_level": (
+        [*span(0.5, 1, closed="low")[0], LAST],
+        [*span(0.5, 1, closed="low")[1], math.nextafter(LAST, 1.0)],
+    ),
     "fee": SIZE,
     "false_positive_rate": SHARE,
     "false_negative_rate": SHARE,
@@ -72,7 +83,7 @@ RANGES = {
     "zero_division": SHARE,
     "min_precision": span(0, 1, closed="high"),
     "min_recall": span(0, 1, closed="high"),
-    "max_error": OPEN,
+    "max_error": ([*OPEN[0], LEAST], [*OPEN[1], math.nextafter(LEAST, 0.0)]),
     "min_rows": whole(1),
     "score_bins": whole(1),
     "cost_ratio": OPEN,
@@ -148,6 +159,55 @@ def test_a_number_is_taken_within_its_range_and_refused_outside(path, function, 
         assert re.search(rf"\b{key}\b", str(error)), error
         forms = (str(value), f"{value:g}", repr(float(value)), "need scale=")  # some have no unit without a scale
         assert any(form in str(error) for form in forms), error
+
+
+ROWS = [0, 1, 1, 0, 1, 0], [0.1, 0.4, 0.9, 0.3, 0.6, 0.5], [0, 1, 0, 1, 0, 1]
+PLANNED = {"question": "net_benefit", "prevalence": 0.3, "sensitivity": 0.8, "specificity": 0.7}
+PLANNED |= {"threshold": 0.2, "width": 0.05}
+DEFERRED = {"costs": 0.3, "deferral": 0.1, "rule": "optimal"}
+# numbers that belong to another choice of an argument
+WITH_A_CHOICE = {
+    "f_beta": (
+        lambda **given: fit_boundary(*ROWS, goal="f_beta", **given),
+        ([NEAR, 1, 1e140], [0, -NEAR, math.nextafter(1e140, math.inf), math.nan, math.inf]),
+    ),
+    "min_recall": (lambda **given: fit_boundary(*ROWS, goal="precision", **given), span(0, 1, closed="high")),
+    "capacity": (
+        lambda **given: fit_boundary(*ROWS, goal="recall", **given),
+        ([0.2, 0.5, 1, 5, 6, 7], [0, -1, 1.0 + NEAR, 1.5, math.nan]),
+    ),
+    "prevalence": (
+        lambda **given: bounded_brier_loss(*ROWS[:2], **given),
+        ([*OPEN[0], LEAST], [*OPEN[1], math.nextafter(LEAST, 0.0)]),
+    ),
+    "width": (lambda **given: rows_needed(**{**PLANNED, **given}), ([0.01, 0.5], [0, -NEAR, math.nan, math.inf])),
+    "sensitivity": (lambda **given: rows_needed(**{**PLANNED, **given}), OPEN),
+    "auc": (lambda **given: rows_needed(question="auc", prevalence=0.3, width=0.1, **given), OPEN),
+    "o_to_e": (
+        lambda **given: rows_needed(question="o_to_e", prevalence=0.3, width=0.2, **given),
+        ([0.5, 2.0], [0, -NEAR, math.nan, math.inf]),
+    ),
+    "tolerance": (lambda **given: CostMonitor((0.1, 0.3), budget=0.05, **given), ([], [-NEAR, math.nan])),
+    "alpha": (lambda **given: CostMonitor((0.1, 0.3), budget=0.05, **given), OPEN),
+    "budget": (
+        lambda **given: CostMonitor((0.1, 0.3), **given),
+        ([NEAR, 0.4, 0.8 - NEAR], [0, -NEAR, 0.8, 1, math.nan]),
+    ),
+    "cv": (
+        lambda **given: evaluate_deferral([0, 1] * 20, [0.2, 0.6] * 20, **DEFERRED, **given),
+        whole(2),
+    ),
+}
+
+
+@pytest.mark.parametrize("key", WITH_A_CHOICE)
+def test_a_number_of_a_choice_is_taken_within_its_range(key):
+    call, (inside, outside) = WITH_A_CHOICE[key]
+    for value in inside:
+        call(**{key: value})
+    for value in outside:
+        with pytest.raises(ValueError, match=rf"\b{key}\b"):
+            call(**{key: value})
 
 
 def documented():

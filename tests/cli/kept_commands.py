@@ -86,6 +86,8 @@ COMMANDS = [
     "decide rows.csv --models sharp --measure f1 --groups ward --sensitivity -o out.csv",
     "decide rows.csv --models sharp --measure jaccard --positive-share 0.6 -o out.csv",
     "decide rows.csv --models sharp --costs 0.2 --deferral 0.02 --capacity 0.1 -o out.csv",
+    "decide rows.csv --models sharp --costs 0.2 --deferral 0.02 --capacity 1 -o out.csv",
+    "decide rows.csv --models sharp --costs 0.05:0.4 --deferral 0.02 -o out.csv",
     "decide rows.csv --models sharp --false-positive-cost fp --false-negative-cost fn --unit EUR -o out.csv",
     f"{B} --min-precision 0.4 -o out.json",
     f"{B} --goal precision --min-recall 0.6 -o out.json",
