@@ -59,7 +59,7 @@ def test_tables_and_sums_of_pairs_come_back(labels, scores):
         table = ScoreTable.from_predictions(y, p, sample_weight=weight)
         assert ScoreTable.from_json(table.to_json()).to_json() == table.to_json()
         for asked in COSTS.values():
-            models = {"a": p, "b": SCORES["tied"](y)}
+            models = {"a": p, "b": SCORES["tied"](y), "c": p}
             sums = PairSums.from_predictions(y, models, costs=asked, sample_weight=weight)
             assert PairSums.from_json(sums.to_json()).to_json() == sums.to_json()
 
@@ -71,6 +71,26 @@ def test_evaluations_come_back(asked, rule):
         models = {"a": SCORES[scores](y), "b": SCORES["any"](y)}
         kept = KeptEvaluation.of(evaluate(y, models, costs=COSTS[asked], rule=rule, groups=np.arange(len(y)) % 2))
         assert KeptEvaluation.from_json(kept.to_json()).to_json() == kept.to_json()
+
+
+def test_sums_of_a_lazy_frame_are_those_of_the_rows_where_losses_are_infinite():
+    pl = pytest.importorskip("polars")
+    rows = {
+        "y": [0, 1, 1, 0, 1],
+        "a": [1.0, 0.0, 0.5, 0.2, 0.0],
+        "b": [1.0, 0.0, 0.5, 0.7, 0.4],
+        "c": [1.0, 0.2, 0.0, 1.0, 0.0],
+    }
+    whole = PairSums.from_predictions(
+        rows["y"], {name: rows[name] for name in "abc"}, costs=costs.LogOddsUniform(0.0, 1.0)
+    )
+    lazy = PairSums.from_frame(
+        pl.LazyFrame(rows), label="y", models=["a", "b", "c"], costs=costs.LogOddsUniform(0.0, 1.0)
+    )
+    again = PairSums.from_json(lazy.to_json())
+    assert np.array_equal(again.carriers, whole.carriers)
+    # of a and b, which are both infinite in the first two rows, the last two differ: one of each class
+    assert again.carriers[:, 0].tolist() == [1.0, 1.0]
 
 
 ROWS = 60

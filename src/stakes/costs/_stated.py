@@ -308,7 +308,7 @@ def churn_profit(
     low, scale = delta + phi, 1.0 - delta
 
     def density(c: Floats) -> Floats:
-        share = np.clip((low / c - delta) / scale, 0.0, 1.0)
+        share = (low / c - delta) / scale
         with np.errstate(divide="ignore"):
             logs = (a - 1.0) * np.log(share) + (b - 1.0) * np.log1p(-share) - betaln(a, b)
         return np.asarray(low * low / (c**3 * scale) * np.exp(logs))

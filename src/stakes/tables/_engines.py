@@ -592,7 +592,7 @@ def _collected(
     terms: dict[str, nw.Expr] = {f"a{i}_{j}": _is(nw.col(f"s{i}") != nw.col(f"s{j}")) for i, j in apart}
     terms["off"] = nw.col("off")
     for gap in gaps:
-        terms[f"c{gap}"] = _is(nw.col(gap) != 0.0)
+        terms[f"c{gap}"] = _is((nw.col(gap) != 0.0) & ~is_nan(nw.col(gap)))  # two infinite losses have no difference
         for a, b in powers if weighted else [(1, b) for b in {b for _, b in powers}]:
             if b:
                 terms[f"p{a}_{b}_{gap}"] = _power(nw.col(gap), b, a if weighted else 0)

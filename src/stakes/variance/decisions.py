@@ -179,7 +179,7 @@ Losses = _RowLosses | _TableLosses
 def _difference_sums(losses: Losses, pairs: Pairs, unlike: Floats | None = None) -> Sums:
     """Sums of losses (second: -1) and of their differences; counts the rows on which a model does not cost the most."""
     models = sorted({i for pair in pairs for i in pair if i >= 0})
-    place = {model: at for at, model in enumerate(models)} | {-1: -1}
+    place = {model: at for at, model in enumerate(models)}
     max_loss = losses.rules.max_loss
 
     def gaps() -> Iterator[Block]:
@@ -710,7 +710,7 @@ class PairSums(Serializable):
                 with np.errstate(invalid="ignore"):  # infinite losses have no spread
                     gap = lines[i] - lines[j]
                     powers[:, k, at] += _powers(ones, gap)
-                carriers[k, at] += np.count_nonzero(gap)
+                carriers[k, at] += np.count_nonzero(lines[i] != lines[j])  # of two infinite losses none is the larger
         apart = carriers.copy()
         for at, (i, j) in enumerate(pairs):
             if j < len(names):
