@@ -138,6 +138,7 @@ OWN = {
     "compare_monitors": None,
     "evaluate_frame": None,
     "get_scorer": {"name": "brier"},
+    "random_effects": {"values": [0.1, 0.2, 0.4], "standard_errors": [0.01, 0.02, 0.05]},
     "apply_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
     "undo_loss_matrix": {"beta": [[1.0, 2.0], [3.0, 1.0]]},
 }

@@ -153,7 +153,11 @@ for _scale in ("logit", "log", "linear"):
                 }
             ).plot(ax, scale=scale, corrected=corrected)
         )
+for _axis in ("log", "log-odds", "linear"):
+    PICTURES[f"cost curve, {_axis}, certain"] = _cost_curve(_axis, np.round(TRUTH), None)
 PICTURES |= {
+    "decision, certain, log-odds": _over_costs(DecisionCurveDisplay, np.round(TRUTH), {"x_scale": "log-odds"}),
+    "decision, certain": _over_costs(DecisionCurveDisplay, np.round(TRUTH), {}),
     "reliability, rare": lambda ax: ReliabilityDisplay.from_predictions(FEW, RARE, ax=ax),
     "reliability, constant": lambda ax: ReliabilityDisplay.from_predictions(Y, np.full(300, 0.3), ax=ax),
     "reliability, weights": lambda ax: ReliabilityDisplay.from_predictions(
