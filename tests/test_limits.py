@@ -169,7 +169,7 @@ DEFERRED = {"costs": 0.3, "deferral": 0.1, "rule": "optimal"}
 WITH_A_CHOICE = {
     "f_beta": (
         lambda **given: fit_boundary(*ROWS, goal="f_beta", **given),
-        ([NEAR, 1, 1e140], [0, -NEAR, math.nextafter(1e140, math.inf), math.nan, math.inf]),
+        ([NEAR, 1, int(1e140)], [0, -NEAR, int(1e140) + 1, math.nan, math.inf]),
     ),
     "min_recall": (lambda **given: fit_boundary(*ROWS, goal="precision", **given), span(0, 1, closed="high")),
     "capacity": (
