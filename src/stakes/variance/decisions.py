@@ -112,7 +112,7 @@ class _RowLosses:
         return np.zeros((self.rules.models, self.rules.models), dtype=bool)
 
     @cached_property
-    def known(self) -> dict[tuple[int, int, int, bool], Floats]:
+    def known(self) -> dict[tuple[int, int, int, int], Floats]:
         """Losses that were computed before, by model, block of rows and class."""
         return {}
 
@@ -140,15 +140,16 @@ class _RowLosses:
                     weight = rows.weight[part][mine]
                     check_largest(weight)
                 for line, model in zip(lines, models, strict=True):
-                    line[:] = self._line(model, part, mine, y)
+                    line[:] = self._line(model, part, k, mine)
                 yield k, lines, weight, None
 
-    def _line(self, model: int, part: slice, mine: Integers, y: Bools) -> Floats:
+    def _line(self, model: int, part: slice, kind: int, mine: Integers) -> Floats:
         """Losses of a model for rows of one class; where all losses fit into memory, they are computed once."""
-        key = model, part.start, part.stop, bool(len(mine)) and bool(y[mine[0]])
+        key = model, part.start, part.stop, kind
         line = self.known.get(key)
         if line is None:
-            line = row_losses(y[mine], self.rows.scores[model][part][mine], self.rules.costs, self.rules.rule)
+            y, score = self.rows.y[part][mine], self.rows.scores[model][part][mine]
+            line = row_losses(y, score, self.rules.costs, self.rules.rule)
             if self.rules.models * len(self.rows.y) <= _KEPT:
                 self.known[key] = line
         return line
