@@ -41,7 +41,7 @@ OF_KNOWN_WEIGHTS = {"BinnedReliabilityDisplay", "LossCalibrationDisplay", "Smoot
 OF_AMOUNTS = {"DecisionCurveDisplay", "DecompositionDisplay", "RegretCurveDisplay", "StandardizedDecisionCurveDisplay"}
 NOT_OF_AMOUNTS = EVERY.keys() - NOT_OF_OUTCOMES - OF_AMOUNTS
 REFUSED = {
-    "followed": OF_KNOWN_WEIGHTS,
+    "followed": OF_KNOWN_WEIGHTS - {"BinnedReliabilityDisplay"},  # each bin has its own estimate of censoring
     "verified": OF_KNOWN_WEIGHTS,
     "amounts": NOT_OF_AMOUNTS,
     "amounts, followed": NOT_OF_AMOUNTS,
