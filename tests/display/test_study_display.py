@@ -7,6 +7,8 @@ from stakes import RowCosts, TimeToEvent, evaluate
 from stakes.display import ForestDisplay, HorizonDisplay, plot_study
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 
+pytest.importorskip("matplotlib")
+
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=200)
 TIME, LEFT = RNG.exponential(np.exp(1.5 - X)), RNG.uniform(0.0, 9.0, 200)

@@ -22,6 +22,8 @@ from stakes.tables import DataError, read_predictions
 from tests.report.drop_files import REFUSED, STATED, cases, mutated
 from tests.report.pages import numbers
 
+pytest.importorskip("polars")
+
 FILES = cases()
 SOME = ["german credit by group", "weights", "ties", "copies", "cells of several lines", "few positives", *REFUSED]
 POINTS = {

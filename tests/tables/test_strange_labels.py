@@ -6,6 +6,8 @@ import pytest
 
 from stakes.tables import DataError, read_predictions
 
+pytest.importorskip("polars")
+
 QUOTED = '0,0.1,"two\nlines"\n'  # such a record is read by another reader than plain lines are
 
 
