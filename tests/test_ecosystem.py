@@ -111,8 +111,11 @@ def test_marimo_shows_the_report_in_a_frame(recipe):
 def test_r_prints_what_the_page_shows(tmp_path):
     pytest.importorskip("pandas")
     program = shutil.which("Rscript")
-    if not program:
-        pytest.skip("R is not installed")
+    if (
+        not program
+        or subprocess.run([program, "-e", "library(reticulate)"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("R or its reticulate is not installed")
     if metadata.version("numpy").split(".")[0] != "1" or metadata.version("pandas").split(".")[0] != "2":
         pytest.skip("Debian's reticulate knows neither numpy 2 nor pandas 3")
     shutil.copy(EXAMPLE, tmp_path / "breast_cancer.csv")
