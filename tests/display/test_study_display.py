@@ -76,6 +76,19 @@ def test_figure_of_a_paper_shows_bands_scores_and_table(x_scale):
     assert labels == ["a", "b", "95% band, at all thresholds at once", "plausible thresholds"]
 
 
+@pytest.mark.parametrize(("costs", "columns", "legend"), [
+    ((0.0, 1.0), ["25%", "50%", "75%"], ["a", "b", "95% band, at all thresholds at once"]),
+    (0.2, ["20%"], ["a", "b", "plausible thresholds"]),
+])  # fmt: skip
+def test_figure_of_a_paper_takes_the_whole_range_and_one_threshold(costs, columns, legend):
+    figure = evaluate(np.arange(200) % 2, {"a": RISK[:, 1], "b": RISK[:, 0]}, costs=costs).plot(kind="paper")
+    cells = figure.axes[2].tables[0].get_celld()
+    heads = [cells[0, place].get_text().get_text() for place in range(2, 2 + len(columns))]
+    assert heads == [f"Net benefit\nat {share}" for share in columns]
+    assert (0, 2 + len(columns)) not in cells
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == legend
+
+
 def _bars(score, edges):
     """Weight between each two edges, the last one included."""
     places = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)

@@ -132,9 +132,22 @@ def test_a_centre_without_an_error_is_left_out_and_said():
     assert math.isnan(two._records()[-1]["auc"])
 
 
+def test_rows_of_weight_0_do_not_count():
+    weight = np.where(np.arange(N) % 4 == 0, 0.0, 2.0)
+    found = evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=weight)
+    mine = (CENTRE == "Oslo") & (weight > 0.0)
+    assert found.sizes["Oslo"] == (mine.sum(), Y[mine].sum())
+    assert found.estimates["a"]["Oslo"]["auc"].value == pytest.approx(roc_auc_score(Y[mine], A[mine]))
+    only = np.where(CENTRE == "Graz", (~Y) * 1.0, 1.0)
+    with pytest.raises(ValueError, match="rows of Graz, none of them positive"):
+        evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=only)
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"y_prob": {"a": A, "b": B, "a - b": A}}, "must not name a model 'a - b': that names the difference"),
+        ({"centres": np.where(CENTRE == "Graz", "all centres", CENTRE)}, "must not be called 'all centres'"),
         ({"y_prob": A}, "y_prob must map the names of models"),
         ({"centres": CENTRE[:-1]}, "centres"),
         ({"centres": np.arange(N)}, "centres must name two or more centres of several rows each, got 900 in 900 rows"),

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from stakes import RowCosts, TimeToEvent, evaluate
+from stakes import RowCosts, TimeToEvent, evaluate, evaluate_frame
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 HORIZONS = [1.0, 2.5, 4.0]
@@ -191,6 +191,41 @@ def test_table_of_a_paper_is_written_alike_everywhere():
     wide = evaluate(Y, MODELS, costs=(0.1, 0.5)).clinical_table([0.1, 0.2, 0.3, 0.4, 0.5])
     page = docx.Document(io.BytesIO(wide.to_word())).sections[0]
     assert page.page_width > page.page_height
+
+
+@pytest.mark.parametrize("costs", [(0.0, 1.0), (0.9, 1.0), 0.2, (0.1, 0.4)])
+def test_bands_over_the_whole_range_are_those_of_each_threshold(costs):
+    for kind, formula in (("net_benefit", net_benefit), ("regret", regret)):
+        band = evaluate(Y, MODELS, costs=costs).bands(kind)["a"]
+        value = [formula(Y, MODELS["a"], t) for t in band.thresholds]
+        np.testing.assert_allclose(band.estimate, value, atol=1e-12)
+        assert band.thresholds.max() < 1.0 or kind == "regret"
+        assert len(band.thresholds) == (1 if costs == 0.2 else len(np.unique(band.thresholds)))
+
+
+def regret(y, p, t):
+    return (t * ((p >= t) & ~y) + (1.0 - t) * ((p < t) & y)).mean()
+
+
+def test_bands_of_clusters_whose_rows_are_gone_are_refused():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"ill": Y.astype(int), "a": MODELS["a"], "ward": np.arange(300) // 3}).lazy()
+    result = evaluate_frame(frame, label="ill", models=["a"], clusters="ward", costs=(0.1, 0.4))
+    with pytest.raises(ValueError, match="bands of clusters need their rows, which are gone"):
+        result.clinical_table([0.2])
+
+
+@pytest.mark.parametrize("digits", [-1, 0, 18, "3", 2.5, True])
+def test_decimals_of_a_table_are_checked(digits):
+    with pytest.raises(ValueError, match="digits must be a whole number from 1 to 17, got"):
+        FOUND.to_latex(digits=digits)
+
+
+def test_markdown_ends_in_the_footnotes():
+    *_, blank, note, other, last = FOUND.to_markdown().split("\n")
+    assert (blank, other) == ("", "")
+    assert note == "300 rows. In brackets the 95% interval of each number alone."
+    assert last == "IPA: index of prediction accuracy. O:E: observed over expected events."
 
 
 def test_what_has_no_threshold_is_refused():

@@ -333,3 +333,21 @@ def test_bins_without_censoring_are_those_of_labels_and_bins_of_nobody_followed_
         ValueError, match="n_bins must leave somebody followed to the horizon in each bin: horizon 2 lies"
     ):
         binned_reliability(TimeToEvent(**follow_up), risk)
+
+
+def test_bins_of_follow_up_have_no_other_prevalence():
+    follow_up, risk = followed(300, 8, 5.0)
+    with pytest.raises(ValueError, match=r"prevalence must be None for a TimeToEvent, whose rates it has, got 0\.2"):
+        binned_reliability(TimeToEvent(**follow_up), risk, prevalence=0.2)
+
+
+def test_errors_of_many_rows_are_kept_in_single_precision_and_are_the_same(monkeypatch):
+    follow_up, risk = followed(400, 9, 5.0)
+    outcome = TimeToEvent(**follow_up)
+    double = calibration_summary(outcome, risk), confidence_band(outcome, risk, "smooth", thresholds=[0.2, 0.4])
+    monkeypatch.setattr("stakes.variance.dependence._DOUBLE", 0)
+    single = calibration_summary(outcome, risk), confidence_band(outcome, risk, "smooth", thresholds=[0.2, 0.4])
+    np.testing.assert_allclose(single[0].interval("ici"), double[0].interval("ici"), rtol=1e-4, atol=1e-6)
+    ends = [found.simultaneous_low for _, found in (single, double)]
+    np.testing.assert_allclose(*ends, rtol=1e-4)
+    assert ends[0].tolist() != ends[1].tolist()

@@ -314,6 +314,8 @@ def binned_reliability(
     check_choice(interval, "interval", INTERVALS)
     level = check_level(confidence_level)
     if isinstance(y_true, TimeToEvent):
+        if prevalence is not None:
+            raise ValueError(f"prevalence must be None for a TimeToEvent, whose rates it has, got {prevalence}.")
         known = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
         how: dict[str, Any] = {"n_bins": n_bins, "binning": binning, "interval": interval, "confidence_level": level}
         return _followed_bins(y_true, known, name, **how)

@@ -22,7 +22,15 @@ from stakes.display._axes import (
     settle,
 )
 from stakes.display._thresholds import DecisionCurveDisplay
-from stakes.evaluation import ALL, ANOTHER, HEADS, CentreEvaluation, Evaluation, HorizonEvaluation, value_of
+from stakes.evaluation import (
+    ALL_CENTRES,
+    ANOTHER_CENTRE,
+    CENTRE_HEADS,
+    CentreEvaluation,
+    Evaluation,
+    HorizonEvaluation,
+    estimated_value,
+)
 from stakes.inference import RandomEffects
 
 if TYPE_CHECKING:
@@ -215,11 +223,11 @@ class ForestDisplay:
         of = estimates[name]
         check_choice(measure, "measure", tuple(next(iter(of.values()))))
         pooled = self.evaluation.pooled[name].get(measure)
-        titles = [*of, *((ALL, ANOTHER) if pooled is not None else ())]
+        titles = [*of, *((ALL_CENTRES, ANOTHER_CENTRE) if pooled is not None else ())]
         if ax is None:
             ax = pyplot().subplots(figsize=(_PAPER[0], 0.9 + 0.28 * len(titles)), layout="constrained")[1]
         self.ax_, self.figure_ = ax, figure_of(ax)
-        found = [(value_of(each[measure]), *each[measure].interval) for each in of.values()]
+        found = [(estimated_value(each[measure]), *each[measure].interval) for each in of.values()]
         value, low, high = np.array(found).T
         look: dict[str, Any] = {"fmt": "s", "color": model_style(0).color, "markersize": 5.0, "capsize": 2.0}
         places = np.arange(len(found), dtype=float)
@@ -232,7 +240,7 @@ class ForestDisplay:
         reference = 0.0 if name not in self.evaluation.models else _AT_BEST.get(measure)
         if reference is not None:
             ax.axvline(reference, color=REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
-        ax.set(xlabel=f"{HEADS[measure]} of {name}", ylim=(len(titles) - 0.5, -0.5))
+        ax.set(xlabel=f"{CENTRE_HEADS[measure]} of {name}", ylim=(len(titles) - 0.5, -0.5))
         ax.set_yticks(range(len(titles)), titles)
         ax.tick_params(labelsize=SMALL, which="both")
         return self
@@ -259,7 +267,8 @@ def plot_study(
     evaluation : Evaluation
         What to draw.
     thresholds : array_like, optional
-        Columns of the table, at most four look well; by default the ends and the middle of the plausible range.
+        Columns of the table, at most four look well; by default the ends and the middle of the plausible range, or its
+        quarters where it reaches 0 or 1.
     x_scale : {"linear", "log-odds"}, default "linear"
         Scale of the threshold axis.
     figsize : tuple of float, default (6.5, 6.2)
@@ -287,7 +296,8 @@ def plot_study(
     check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     refuse_amounts(evaluation.score_tables[0])
     low, high = evaluation.costs.low, evaluation.costs.high
-    asked = np.unique([low, 0.5 * (low + high), high]) if thresholds is None else thresholds
+    inner = (0.25, 0.5, 0.75) if low == 0.0 or high == 1.0 else (0.0, 0.5, 1.0)  # at 0 and 1 nothing is to be decided
+    asked = np.unique([low + (high - low) * at for at in inner]) if thresholds is None else thresholds
     cells = evaluation.clinical_table(asked)._cells()
     bands = evaluation.bands("net_benefit")
     figure = pyplot().figure(figsize=figsize, layout="constrained")
@@ -301,9 +311,13 @@ def plot_study(
         curves.fill_between(band.thresholds, *ends, color=line.get_color(), alpha=_SHADED, linewidth=0.0)
     _draw_scores(strip, evaluation, [line.get_color() for line in display.lines_], curves)
     _draw_table(table, cells)
-    handles = [*display.lines_, curves.collections[-1], display.bounds_]
-    band_name = f"{100.0 * evaluation.confidence_level:g}% band, at all thresholds at once"
-    labels = [*map(str, evaluation.models), band_name, "plausible thresholds"]
+    handles: list[Any] = list(display.lines_)
+    labels = [*map(str, evaluation.models)]
+    if low < high:
+        handles.append(curves.collections[-1])
+        labels.append(f"{100.0 * evaluation.confidence_level:g}% band, at all thresholds at once")
+    if display.bounds_ is not None:
+        handles, labels = [*handles, display.bounds_], [*labels, "plausible thresholds"]
     legend_under(figure, handles, labels)
     settle(figure)
     label_references(curves)

@@ -4,11 +4,11 @@ from stakes.evaluation._advise import Advice, advise
 from stakes.evaluation._answer import Answer
 from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost, lc_index
 from stakes.evaluation._calibration import Calibrations, ModelCalibration
-from stakes.evaluation._centres import ALL as ALL
-from stakes.evaluation._centres import ANOTHER as ANOTHER
-from stakes.evaluation._centres import HEADS as HEADS
+from stakes.evaluation._centres import ALL_CENTRES as ALL_CENTRES
+from stakes.evaluation._centres import ANOTHER_CENTRE as ANOTHER_CENTRE
+from stakes.evaluation._centres import CENTRE_HEADS as CENTRE_HEADS
 from stakes.evaluation._centres import CentreEvaluation, evaluate_centres
-from stakes.evaluation._centres import value_of as value_of
+from stakes.evaluation._centres import estimated_value as estimated_value
 from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
 from stakes.evaluation._evaluate import KeptEvaluation, evaluate, evaluate_frame
 from stakes.evaluation._evaluate import check_request as check_request

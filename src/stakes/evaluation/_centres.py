@@ -42,13 +42,13 @@ from stakes.outputs.result_table import PaperTable
 from stakes.outputs.text import percent
 from stakes.variance.influence import cells_of
 
-HEADS = {"auc": "AUC", "o_e_ratio": "O:E", "calibration_in_the_large": "Intercept", "slope": "Slope"}
-HEADS |= {"net_benefit": "Net benefit", "regret": "Regret"}
+CENTRE_HEADS = {"auc": "AUC", "o_e_ratio": "O:E", "calibration_in_the_large": "Intercept", "slope": "Slope"}
+CENTRE_HEADS |= {"net_benefit": "Net benefit", "regret": "Regret"}
 _CALIBRATION = ("o_e_ratio", "calibration_in_the_large", "slope")
 _ROUGH = 50  # rows of the rarer class; with 27 in each of 20 centres, intervals of the mean covered .91 to .94
 _FEWEST = 3  # centres that are pooled
 _DEEPEST = 2  # dimensions: rows, and columns that are crossed
-ALL, ANOTHER = "all centres", "another centre"
+ALL_CENTRES, ANOTHER_CENTRE = "all centres", "another centre"
 
 Found = Estimate | Comparison
 
@@ -100,13 +100,13 @@ class CentreEvaluation(PaperTable):
         """Records of a model: its centres, the mean over them, and the range of another one."""
         for centre, found in self.estimates[name].items():
             rows, positives = self.sizes[centre]
-            numbers = {key: (value_of(each), each.interval) for key, each in found.items()}
+            numbers = {key: (estimated_value(each), each.interval) for key, each in found.items()}
             yield {"model": name, "centre": centre, "rows": rows, "positives": positives} | self._numbers(numbers)
         rows, positives = np.sum(list(self.sizes.values()), axis=0).tolist()
         over = self.pooled[name]
         mean = {key: (each.value, each.interval) for key, each in over.items()}
         further = {key: (each.value, each.prediction_interval) for key, each in over.items()}
-        for title, numbers in ((ALL, mean), (ANOTHER, further)):
+        for title, numbers in ((ALL_CENTRES, mean), (ANOTHER_CENTRE, further)):
             yield {"model": name, "centre": title, "rows": rows, "positives": positives} | self._numbers(numbers)
 
     @property
@@ -128,14 +128,14 @@ class CentreEvaluation(PaperTable):
 
     def _heads(self) -> dict[str, str]:
         at = "" if self.threshold is None else f" at {percent(self.threshold)}"
-        heads = {key: HEADS[key] + at * (key == "net_benefit") for key in self.measures}
+        heads = {key: CENTRE_HEADS[key] + at * (key == "net_benefit") for key in self.measures}
         return {"model": "Model", "centre": "Centre", "rows": "Rows", "positives": "Positives"} | heads
 
     def _footnotes(self) -> tuple[str, ...]:
         level = f"{100.0 * self.confidence_level:g}%"
         few = [centre for centre, (rows, events) in self.sizes.items() if min(events, rows - events) < _ROUGH]
         return (
-            f"In brackets the {level} interval of each number alone; of {ANOTHER}, the {level} prediction interval.",
+            f"In brackets the {level} interval of each number alone; of {ANOTHER_CENTRE}, the prediction interval.",
             "Pooled by random effects: restricted maximum likelihood, Hartung and Knapp's interval.",
             *((f"Errors are rough where a class has fewer than {_ROUGH} rows: {', '.join(few)}.",) if few else ()),
             *(f"Not pooled, for want of an error: {each}." for each in self._missing()),
@@ -145,7 +145,7 @@ class CentreEvaluation(PaperTable):
         for name, of in self.left_out.items():
             for key, centres in of.items():
                 if centres:
-                    yield f"{HEADS[key]} of {name} in {', '.join(centres)}"
+                    yield f"{CENTRE_HEADS[key]} of {name} in {', '.join(centres)}"
 
     def plot(self, *args: Any, **options: Any) -> Any:
         """Draw a forest plot; see :class:`stakes.display.ForestDisplay`."""
@@ -155,7 +155,7 @@ class CentreEvaluation(PaperTable):
         return f"CentreEvaluation({', '.join(self.estimates)}; {len(self.sizes)} centres)"
 
 
-def value_of(found: Found) -> float:
+def estimated_value(found: Found) -> float:
     """The value of an estimate, or of a difference."""
     return found.difference if isinstance(found, Comparison) else found.value
 
@@ -219,15 +219,19 @@ def evaluate_centres(
     level, asked = check_level(confidence_level), _asked(threshold, costs)
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
-    outcome, scores = _rows(y_true, y_prob, sample_weight, pos_label)
+    rows_of, scores = _rows(y_true, y_prob, sample_weight, pos_label)
     each = _centres(centres, len(next(iter(scores.values()))))
     names = (*scores, *(f"{a} - {b}" for a, b in combinations(scores, 2)))
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise ValueError(f"y_prob must not name a model {repeated!r}: that names the difference of two others.")
     sizes: dict[str, tuple[int, int]] = {}
     estimates: dict[str, dict[str, dict[str, Found]]] = {name: {} for name in names}
     for centre, mine in each.items():
-        labels, weight = outcome(mine, centre)
-        positives = labels.y & labels.present if isinstance(labels, TimeToEvent) else labels
-        sizes[centre] = int(np.count_nonzero(mine)), int(np.count_nonzero(positives))
+        labels, weight = rows_of(mine, centre)
+        positives = labels.y if isinstance(labels, TimeToEvent) else labels
+        counted = labels.present if isinstance(labels, TimeToEvent) else (True if weight is None else weight > 0.0)
+        sizes[centre] = int(np.sum(mine[mine] & counted)), int(np.sum(positives & counted))
         given = {name: score[mine] for name, score in scores.items()}
         found = _of_centre(labels, given, weight, asked, level)
         for name, by_centre in estimates.items():
@@ -267,13 +271,14 @@ def _rows(
     first = next(iter(samples.values()))
 
     def labels(mine: Bools, centre: str) -> tuple[Any, Floats | None]:
-        y = first.y[mine]
-        if y.all() or not y.any():
+        y, weight = first.y[mine], None if first.weight is None else first.weight[mine]
+        counted = y if weight is None else y[weight > 0.0]
+        if counted.all() or not counted.any():
             raise ValueError(
-                f"y_true must hold both classes in every centre, got {len(y):,} rows of {centre}, "
-                f"{'all' if y.all() else 'none'} of them positive: leave such centres out, and say so."
+                f"y_true must hold both classes in every centre, got {len(counted):,} rows of {centre}, "
+                f"{'all' if counted.any() else 'none'} of them positive: leave such centres out, and say so."
             )
-        return y, None if first.weight is None else first.weight[mine]
+        return y, weight
 
     return labels, {name: sample.score for name, sample in samples.items()}
 
@@ -290,6 +295,9 @@ def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
     names = np.unique(labels)
     if not 1 < len(names) <= n // 2:
         raise ValueError(f"centres must name two or more centres of several rows each, got {len(names)} in {n} rows.")
+    taken = {str(name) for name in names.tolist()} & {ALL_CENTRES, ANOTHER_CENTRE}
+    if taken:
+        raise ValueError(f"centres must not be called {min(taken)!r}: that names a row of the table.")
     return {str(name): labels == name for name in names.tolist()}
 
 
@@ -335,7 +343,7 @@ def _pooled(
 
 def _to_normal(key: str, found: Found) -> tuple[float, float]:
     """Value and standard error on the scale on which they are about normal."""
-    value, error = value_of(found), found.standard_error
+    value, error = estimated_value(found), found.standard_error
     if isinstance(found, Comparison) or key not in ("auc", "o_e_ratio"):
         return value, error
     if key == "o_e_ratio":

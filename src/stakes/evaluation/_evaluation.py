@@ -262,7 +262,7 @@ class Evaluation(Standings, Tabular):
         kind : {"net_benefit", "regret"}, default "net_benefit"
             Which curve.
         thresholds : array_like of shape (m,), optional
-            Where to read it, ascending; by default 101 over the plausible range.
+            Where to read it, ascending; by default up to 61 over the plausible range, of net benefit those below 1.
         references : bool, default False
             Whether "treat all" comes after the models; "treat none" has no error.
 
@@ -273,7 +273,8 @@ class Evaluation(Standings, Tabular):
         Raises
         ------
         ValueError
-            For decisions by another rule than the scores, rows in order, an unknown kind, or invalid thresholds.
+            For decisions by another rule than the scores, amounts, rows in order, clusters whose rows are gone, an
+            unknown kind, or invalid thresholds.
 
         Examples
         --------
@@ -287,7 +288,13 @@ class Evaluation(Standings, Tabular):
             raise ValueError(f'bands need rule="score", got {self.rule!r}.')
         if self.rows is not None and self.rows.lags is not None:
             raise ValueError("bands need independent rows or clusters, and lags= says that they are in order.")
-        at = thresholds_of(self.costs) if thresholds is None else thresholds
+        if self.clusters_unseen:
+            raise ValueError("bands of clusters need their rows, which are gone: evaluate arrays or a frame in memory.")
+        refuse_amounts(self.score_tables[0])
+        at = thresholds
+        if at is None:
+            at = np.unique(thresholds_of(self.costs))
+            at = at[at < 1.0] if kind == "net_benefit" else at
         asked: dict[str, Any] = {"kind": kind, "thresholds": at, "confidence_level": self.confidence_level}
         found = {}
         for index, name in enumerate(self.models):
@@ -340,18 +347,14 @@ class Evaluation(Standings, Tabular):
         >>> found.clinical_table([0.2, 0.7])
         ClinicalTable(1 models at 2 thresholds)
         """
-        refuse_amounts(self.score_tables[0])
         bands = self.bands(measure, thresholds, references=True)
         asked = len(bands[self.models[0]].thresholds)
         if asked > _MOST_COLUMNS:
             raise ValueError(f"thresholds must be at most {_MOST_COLUMNS} for a table, got {asked}.")
         areas = {name: area_of(self, name) for name in self.models}
-        level = f"{100.0 * self.confidence_level:g}%"
-        notes = (
-            f"{self.n_rows:,} rows. In brackets the {level} interval of each number alone.",
-            *(("Rows: " + self.outcome.summary + ".",) if self.outcome is not None else ()),
-        )
-        return ClinicalTable(bands, areas, notes)
+        rows = f"{self.n_rows:,} rows" if self.outcome is None else self.outcome.summary
+        note = f"{rows}. In brackets the {100.0 * self.confidence_level:g}% interval of each number alone."
+        return ClinicalTable(bands, areas, (note,))
 
     @property
     def crossing(self) -> dict[str, Band]:

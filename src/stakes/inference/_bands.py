@@ -190,10 +190,10 @@ def smooth_band(data: EvaluationData, thresholds: Any, name: str, level: float, 
         raise ValueError(f"{needed}, got {rare:.3g} of the rarer one.")
     points = _inner_scores(table) if thresholds is None else check_scores_asked(thresholds, table, "smooth")
     fits = LocalLogisticFits.at(table, points)
-    units = _pulls(fits, table, sample, rest)
+    covariance = _covariance(fits, table, sample, rest)
     # the sandwich does not see the noise of labels where there are hardly any of one class
-    error = np.sqrt(np.maximum(np.einsum("ij,ij->i", units, units), fits.variance))
-    critical = _largest_error(units / error[:, None], level, rest)
+    error = np.sqrt(np.maximum(np.diag(covariance), fits.variance))
+    critical = _largest_error(covariance / np.outer(error, error), level, rest)
     degrees = fits.span * rare
     alone, largest = (-float(stdtrit(degrees, tail)) for tail in ((1.0 - level) / 2.0, float(ndtr(-critical))))
     rate = expit(fits.log_odds)
@@ -213,17 +213,21 @@ def _inner_scores(table: ScoreTable) -> Floats:
     return np.unique(np.linspace(low, high, _SMOOTH_POINTS))
 
 
-def _pulls(fits: LocalLogisticFits, table: ScoreTable, sample: BinarySample, rest: _SmoothDesign) -> Floats:
-    """Contributions of independent units (last axis) to the errors of the log-odds at each score."""
+def _covariance(fits: LocalLogisticFits, table: ScoreTable, sample: BinarySample, rest: _SmoothDesign) -> Floats:
+    """Covariances of the log-odds at the scores."""
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     cell = fits.cells.cell[np.searchsorted(table.scores, sample.score)]
-    values = float(weight.sum()) * fits.pull[:, cell] * (sample.y - fits.rates[:, cell])
-    return Design(sample.y, weight, fixed=rest.fixed, codes=rest.codes, origin=sample.origin).units(values)
+    total, design = float(weight.sum()), Design(sample.y, weight, None, rest.fixed, rest.codes, None, sample.origin)
+
+    def values(points: slice) -> Floats:
+        return np.asarray(total * fits.pull[points][:, cell] * (sample.y - fits.rates[points][:, cell]))
+
+    return design.covariances(values, len(fits.pull))
 
 
-def _largest_error(units: Floats, level: float, rest: _SmoothDesign) -> float:
+def _largest_error(correlation: Floats, level: float, rest: _SmoothDesign) -> float:
     """Quantile of the largest studentised error, from draws of a Gaussian process."""
-    values, vectors = np.linalg.eigh(units @ units.T)
+    values, vectors = np.linalg.eigh(correlation)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     drawn = rest.rng.standard_normal((rest.draws, len(values)))
     return float(np.quantile(np.abs(drawn @ root).max(axis=1), level))

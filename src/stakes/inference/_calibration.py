@@ -147,9 +147,9 @@ def _with_estimated_weights(
     cells: WeightedCells, design: Design, fits: LocalFits, rate: Floats, rng: Generator
 ) -> Floats:
     """Noise at the points of the curve, with what estimating the weights adds to each row's error."""
-    pull = fits.matrix[:, fits.cells.cell[cells.level]]
-    units = design.units(cells.total * pull * (cells.y - rate[cells.level]))
-    values, vectors = np.linalg.eigh(units @ units.T)
+    cell, away = fits.cells.cell[cells.level], cells.total * (cells.y - rate[cells.level])
+    covariance = design.covariances(lambda points: fits.matrix[points][:, cell] * away, len(fits.matrix))
+    values, vectors = np.linalg.eigh(covariance)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal((len(values), _DRAWS)))
 
 

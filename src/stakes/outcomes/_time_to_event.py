@@ -560,8 +560,9 @@ class TimeToEvent(Outcome):
         )
 
     def _what_to_do(self, last: float) -> str:
+        """What to do about a horizon after the last time anyone was followed."""
         far = self.horizon > _FAR * last
-        return "Are times and horizon in the same unit?" if far else f"Pass a horizon of at most {last:g}."
+        return "Are times and horizon in the same unit?" if far else "Pass an earlier one."
 
     @property
     def pooled(self) -> bool:

@@ -172,9 +172,10 @@ class Tabular(ABC):
         return build_frame(columns, backend or self._default_backend())
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the table as GitHub-flavoured Markdown, and write it where a path is given."""
+        """Return the table as GitHub-flavoured Markdown with its footnotes, and write it where a path is given."""
         header, *rows = self._cells()
-        return delivered(markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows]), path)
+        shown = markdown_table(header, [[markdown_cell(cell) for cell in row] for row in rows])
+        return delivered("\n\n".join([shown, *map(markdown_cell, self._footnotes())]), path)
 
     def to_latex(
         self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
@@ -277,7 +278,10 @@ class Tabular(ABC):
 
 
 class PaperTable(Tabular):
-    """A result that everywhere shows what a paper prints: chosen columns, each number with its interval in one cell."""
+    """A result that everywhere shows what a paper prints: chosen columns, each number with its interval in one cell.
+
+    Its ``digits`` are decimals; of columns that the caller chooses they are significant, as elsewhere.
+    """
 
     @abstractmethod
     def _heads(self) -> dict[str, str]:
@@ -286,6 +290,7 @@ class PaperTable(Tabular):
     def _paper_cells(self, columns: Columns | None, digits: int) -> list[list[str]]:
         if columns is not None:
             return paper_cells(self, columns, digits)
+        _check_layout(columns, digits)
         heads, records = self._heads(), self._records()
         return [list(heads.values()), *([_to_decimals(record, key, digits) for key in heads] for record in records)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
-from stakes.base.validation import BinarySample, as_column, is_missing, plain_labels, to_array
+from stakes.base.validation import BinarySample, as_column, blocks, is_missing, plain_labels, to_array
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
@@ -34,6 +34,7 @@ from stakes.variance.sums import (
 # Rows that are not independent: the variance of an estimate over clusters and over rows in order of time.
 
 NEEDED_ROWS = 20
+_MEANS, _DOUBLE = 4, 1 << 23  # means at a time; contributions that are kept in double precision
 
 
 def check_dependence(
@@ -154,6 +155,16 @@ class Design:
             # a single row shows no spread: the allowance for unseen rows replaces it
             contributions[..., mine] *= np.sqrt(bessel(max(int(np.count_nonzero(mine)), 2)))
         return contributions
+
+    def covariances(self, values: Callable[[slice], Floats], count: int) -> Floats:
+        """Covariances of several means of the rows, whose values are made for a few means at a time.
+
+        Contributions of many rows are kept in single precision, so that a million rows take 160 MB for 40 means.
+        """
+        n = len(self.y) if self.origin is None else self.origin.n_rows
+        kind = np.float64 if count * n <= _DOUBLE else np.float32
+        units = np.concatenate([self.units(values(part)).astype(kind) for part in blocks(count, _MEANS)])
+        return np.asarray(units @ units.T, dtype=np.float64)
 
     def contributions(self, centred: Floats) -> Floats:
         """Contributions of the rows to the error of a mean, with what estimating their weights adds."""
