@@ -199,7 +199,7 @@ begins. `stakes advise` and [`advise`](api/stakes.advise.rst) ask the same.
 | Training used class weights or undersampling: what are the probabilities? | [Bent scores](correction.md) |
 | I am judged by F1, Jaccard, G-mean: which cases do I select? | [Decisions for a measure](decisions.md) |
 | My outcomes are censored, have competing causes, or amounts in money | [Outcomes](outcomes.md) |
-| How do models do at several horizons, and in several centres? What goes into the paper? | [A validation study](validation_study.md) |
+| Several horizons or centres, and a table for a paper | [A validation study](validation_study.md) |
 | A colleague has a CSV and no Python | [A page on which a file is dropped](drop.md) |
 | May the model leave some cases to a person? Are there more than two actions? | [More than two actions](actions.md) |
 | I need a precision of 90%, promised: how much can I find? | [Score and uncertainty](boundary.md) |
