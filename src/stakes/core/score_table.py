@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -692,3 +693,11 @@ def _undefined(table: ScoreTable) -> str:
     if table.scores[0] <= 0.0 or table.scores[-1] >= 1.0:
         return "a score is exactly 0 or 1, where its logit is infinite"
     return ""
+
+
+def mean_table(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Table whose curves are the means of those of tables of the same rows: a row has a share of its weight in each."""
+    first, count = tables[0], len(tables)
+    merged = reduce(ScoreTable.merge, [replace(table, fixed_prevalence=False) for table in tables])
+    columns = {name: getattr(merged, name) / count for name in COLUMNS}
+    return replace(merged, **columns, n_rows=first.n_rows, fixed_prevalence=first.fixed_prevalence)

@@ -16,7 +16,7 @@ from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, mean_table
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -32,7 +32,7 @@ from stakes.evaluation._groups import (
     tables_in_engine,
     tables_of,
 )
-from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._standings import ModelResult, mean_facts
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
     UNPAIRED,
@@ -41,13 +41,15 @@ from stakes.inference import (
     check_against_tables,
     check_contest,
     paired_rows,
+    pooled_decisions,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
+from stakes.outcomes import Imputed
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
-from stakes.outputs.text import REFERENCES
+from stakes.outputs.text import REFERENCES, join
 from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
 
 if TYPE_CHECKING:
@@ -417,8 +419,9 @@ def evaluate(
     y_true : array_like of shape (n,), ScoreTable, or mapping of str to ScoreTable
         Labels with two values. A table may stand for the labels and scores of one model, tables by name for those of
         several on the same rows; the differences between these then need ``pairs``.
-    y_prob : array_like, mapping of str to array_like, or data frame
-        Probabilities of the positive class: one model, or several by name (the columns of a data frame).
+    y_prob : array_like, mapping of str to array_like, data frame or Imputed
+        Probabilities of the positive class: one model, or several by name (the columns of a data frame). Results of
+        :class:`stakes.outcomes.Imputed` scores are pooled over the completed data sets.
     costs : CostDistribution, tuple of float, or float, optional
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
         By default the whole range [0, 1], which is seldom what you want; for amounts by row 1/2, which takes them as
@@ -629,9 +632,64 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     models, backend = named_models(y_prob)
     _refuse_labels(y_true, models, y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
-    rows = {name: options.data(y_true, scores, called[name], amounts=True).rows for name, scores in models.items()}
-    outcome = y_true if isinstance(y_true, Outcome) else None
-    return evaluate_rows(rows, options, backend=backend or backend_of(y_true), outcome=outcome)
+    about = {
+        "backend": backend or backend_of(y_true),
+        "outcome": y_true if isinstance(y_true, Outcome) else None,
+    }
+    completed = _completed(models, called)
+    if len(completed) > 1:
+        _check_poolable(y_true, options)
+    each = []
+    for scores in completed:
+        rows = {name: options.data(y_true, *scores[name], amounts=True).rows for name in models}
+        each.append(evaluate_rows(rows, options, **about))
+    return each[0] if len(each) == 1 else _pooled_evaluation(each)
+
+
+def _completed(models: Mapping[str, Any], called: Mapping[str, str]) -> list[dict[str, tuple[Any, str]]]:
+    """Scores of every model in each completed data set, and what to call them; one data set without imputation."""
+    counts = {called[name]: len(scores.scores) for name, scores in models.items() if isinstance(scores, Imputed)}
+    if len(set(counts.values())) > 1:
+        told = join([f"{count} of {name}" for name, count in counts.items()])
+        raise ValueError(f"y_prob must hold Imputed scores of the same completed data sets, got columns: {told}.")
+    return [
+        {
+            name: (scores.scores[k], f"{called[name]}.scores[{k}]")
+            if isinstance(scores, Imputed)
+            else (scores, called[name])
+            for name, scores in models.items()
+        }
+        for k in range(next(iter(counts.values()), 1))
+    ]
+
+
+def _check_poolable(y_true: Any, options: Options) -> None:
+    """Refuse what no rule pools over completed data sets."""
+    if options.rule == "optimal":
+        raise ValueError(
+            'rule must be "score" or a threshold for Imputed scores, got "optimal": it fits each data set.'
+        )
+    if options.groups is not None:
+        raise ValueError("groups must be None for Imputed scores: evaluate the rows of each group alone.")
+    if isinstance(y_true, Outcome) and y_true.by_amount:
+        raise ValueError(
+            "y_true must have no amounts for Imputed scores, which weigh rows by the score: evaluate one completed "
+            "data set, or pool the costs of all by stakes.inference.pool."
+        )
+
+
+def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
+    """Evaluation of imputed scores: costs and differences by Rubin's rules, other numbers the means."""
+    first, models = each[0], range(len(each[0].models))
+    moments = pooled_decisions([one.moments for one in each])
+    results = [
+        _scaled(name, index, moments, first.options, **mean_facts([one.results[index] for one in each]))
+        for index, name in enumerate((*first.models, *REFERENCES))
+    ]
+    tables = tuple(mean_table([one.score_tables[index] for one in each]) for index in models)
+    pooled = replace(first, score_tables=tables, moments=moments, rows=None, imputations=tuple(each))
+    results = [replace(one, auc=math.nan if math.isnan(one.auc) else pooled.auc(one.name).value) for one in results]
+    return replace(pooled, results=tuple(results))
 
 
 def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
@@ -744,6 +802,8 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
 def _columns(y_prob: Any) -> dict[str, Any]:
     import narwhals.stable.v2 as nw
 
+    if isinstance(y_prob, Imputed):
+        return {"model": y_prob}
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return {name: native[name].to_numpy() for name in native.columns}
@@ -861,6 +921,8 @@ class KeptEvaluation:
         >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
         ['a']
         """
+        if evaluation.imputations:
+            raise ValueError("evaluation must be of one column of scores for each model: Imputed ones are not kept.")
         rows, pairs = evaluation.rows, evaluation.pairs
         if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(

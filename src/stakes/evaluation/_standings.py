@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from stakes.inference import (
     comparison_from_moments,
     differences_from,
     dominance,
+    mean_of,
     reached,
     select,
     shown_band,
@@ -30,7 +31,7 @@ from stakes.inference import (
 from stakes.outputs.text import REFERENCES, join, number, percent, say, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -342,6 +343,30 @@ class ModelResult:
     note: str = ""
 
 
+def mean_facts(each: Sequence[ModelResult]) -> dict[str, Any]:
+    """What is known of a model beside its cost, as the mean over completed data sets."""
+
+    def mean(values: Iterable[float]) -> float:
+        return mean_of(list(values))
+
+    shares = [one.in_range[0] for one in each]
+    inside = [
+        mean(share * one.in_range[k] if share else 0.0 for share, one in zip(shares, each, strict=True)) for k in (1, 2)
+    ]
+    share = mean(shares)
+    terms = [one.decomposition for one in each if one.decomposition is not None]
+    names = ("score", "miscalibration", "discrimination", "uncertainty")
+    means: dict[str, Any] = {name: mean(getattr(part, name) for part in terms) for name in names if terms}
+    return {
+        "decomposition": replace(terms[0], **means) if terms else None,
+        "auc": mean(one.auc for one in each),
+        "share_acted_on": mean(one.share_acted_on for one in each),
+        "in_range": (share, *(part / share if share else math.nan for part in inside)),
+        "acts_like": each[0].acts_like if len({one.acts_like for one in each}) == 1 else "",
+        "metrics": {name: mean(one.metrics[name] for one in each) for name in each[0].metrics},
+    }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Standings:
     """Every model's cost, ranked, and the difference between any two; see :class:`Evaluation` for the fields."""
@@ -362,6 +387,7 @@ class Standings:
     deferral: DeferredModels | None = None
     pairs: PairSums | None = None
     outcome: Outcome | None = None
+    imputations: tuple[Standings, ...] = ()
 
     @property
     def costs(self) -> CostDistribution:
@@ -416,6 +442,8 @@ class Standings:
     @property
     def data_line(self) -> str:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
+        if self.imputations:
+            return self.imputations[0].data_line
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
 
     @cached_property
@@ -454,12 +482,19 @@ class Standings:
     @property
     def clusters_unseen(self) -> bool:
         """Whether an engine summed over clusters, whose rows are not known here."""
-        return self.rows is None and self.moments.clusters > 0
+        return self.rows is None and self.moments.clusters > 0 and not self.imputations
+
+    @property
+    def units(self) -> float:
+        """Number of rows (of clusters, where there are any) that the costs rest on."""
+        return float(self.moments.clusters or sum(self.moments.rows))
 
     @property
     def described(self) -> dict[str, Any]:
         """The rows, as JSON says them."""
-        told = {"outcome": self.data_line} if self.data_line else {}
+        told: dict[str, Any] = {"outcome": self.data_line} if self.data_line else {}
+        if self.imputations:
+            told["completed_data_sets"] = len(self.imputations)
         return {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence, **told}
 
     @property
@@ -482,10 +517,13 @@ class Standings:
             f"{f'{source}: ' if source else ''}{self.data_line or f'{self.n_rows:,} rows'}, {events}"
             f"{f' in {label!r}' if label else ''}{f', weighted by {weight!r}' if weight else ''}; "
             f"{count:,} model{'s' * (count != 1)}"
+            f"{f', pooled over {len(self.imputations)} completed data sets' if self.imputations else ''}"
         )
 
     @property
     def _positives(self) -> int:
+        if self.imputations:
+            return self.imputations[0]._positives
         if self.rows is not None:
             return int(self.rows.y.sum())
         return int(self.moments.rows[1] if self.pairs is None else self.pairs.rows[1])
