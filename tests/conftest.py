@@ -8,14 +8,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from forked import Forker
 from hypothesis import settings
 
 # They hold no tests, and need the libraries that read files.
 collect_ignore = ["file_cases.py", "mutants.py", "mutated.py", "soak.py", "soak_files.py", "soak_texts.py"]
 
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
-settings.register_profile("local", deadline=None, max_examples=50)
-settings.register_profile("server", deadline=None, derandomize=True, max_examples=50)
+# Few of each, as the same tests run often: `python -m tests.soak` draws for an hour.
+settings.register_profile("local", deadline=None, max_examples=25)
+settings.register_profile("server", deadline=None, derandomize=True, max_examples=25)
 # Old versions of libraries differ in what they offer, not in mathematics: fewer examples tell.
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile(os.environ.get("STAKES_EXAMPLES") or ("server" if os.environ.get("CI") else "local"))
@@ -78,6 +80,16 @@ def load_data(reference_dir):
         return pandas.read_csv(existing(reference_dir / "data" / f"{name}.csv.gz"))
 
     return load
+
+
+@pytest.fixture(scope="session")
+def forker():
+    """Return what starts programs in forks of one process that has imported what they need."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs a system that forks.")
+    found = Forker()
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

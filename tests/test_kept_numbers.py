@@ -6,7 +6,6 @@ known to be wrong; each such number is listed in ``ALLOWED``.
 
 from __future__ import annotations
 
-import copy
 import json
 from fnmatch import fnmatch
 from pathlib import Path
@@ -34,12 +33,16 @@ CHANGES = {
     "double": lambda value: 2 * value,
     "removed": None,
 }
+AT_AN_END = 3  # numbers of a list that are changed at either end: those between are read as they are
 
 
 def leaves(content, path=()):
-    """Every number of nested JSON with the way to it."""
+    """Every number of nested JSON with the way to it; of a long list those at both ends and in the middle."""
     if isinstance(content, dict | list):
-        inside = content.items() if isinstance(content, dict) else enumerate(content)
+        inside = list(content.items() if isinstance(content, dict) else enumerate(content))
+        middle = len(inside) // 2
+        if isinstance(content, list) and len(inside) > 2 * AT_AN_END + 2:
+            inside = [*inside[:AT_AN_END], *inside[middle : middle + 2], *inside[-AT_AN_END:]]
         for key, value in inside:
             yield from leaves(value, (*path, key))
     elif isinstance(content, int | float) and not isinstance(content, bool):
@@ -54,24 +57,27 @@ def keys(content):
 
 
 def changed(content, path, change):
-    """The content with one number changed."""
-    found = copy.deepcopy(content)
-    inside = found
+    """The text of the content with one number changed; the content itself is left as it was."""
+    inside = content
     for key in path[:-1]:
         inside = inside[key]
+    before = inside.copy()
     if change is None:
         del inside[path[-1]]
     else:
-        inside[path[-1]] = change(inside[path[-1]])
-    return found
+        inside[path[-1]] = change(before[path[-1]])
+    text = json.dumps(content)
+    inside.clear()
+    inside.update(before) if isinstance(inside, dict) else inside.extend(before)
+    return text
 
 
 def changes_of(content):
     """Every change of every number that makes it another one: what is changed, how, and the changed text."""
-    for path, value in leaves(content):
+    for path, value in list(leaves(content)):
         for kind, change in CHANGES.items():
             if change is None or type(change(value)) is bool or change(value) != value:
-                yield path, kind, json.dumps(changed(content, path, change))
+                yield path, kind, changed(content, path, change)
 
 
 def name_of(path):

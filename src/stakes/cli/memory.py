@@ -33,6 +33,14 @@ def keep_freed() -> None:
     _set_malloc((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST))
 
 
+def leave_to_the_system() -> None:
+    """Keep what lives out of the looks for cycles with which the interpreter ends.
+
+    The system takes all memory back in any case, and these looks took a fifth of the time of a small answer.
+    """
+    gc.freeze()
+
+
 def _set_malloc(*options: tuple[int, int]) -> None:
     if sys.platform != "linux":
         return

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any, Literal
 
 import numpy as np
@@ -394,12 +394,19 @@ class _BinaryScore:
     def __name__(self) -> str:
         return str(self.function.__name__)
 
+    @property
+    def __signature__(self) -> Signature:
+        return _BINARY  # scikit-learn looks for `pos_label` at each call
+
     def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, **options: Any) -> float:
         check_same_order(y_true=y_true, y_pred=y_pred, sample_weight=options.get("sample_weight"))
         labels, predicted = to_array(y_true, "y_true"), to_array(y_pred, "y_pred")
         if predicted.ndim == 1 and not _numbers_in_0_1(predicted) and np.all(np.isin(predicted, labels)):
             predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
         return float(self.function(labels, predicted, pos_label=pos_label, **options))
+
+
+_BINARY = signature(_BinaryScore(_losses.bounded_brier_loss).__call__)
 
 
 def _numbers_in_0_1(values: Any) -> bool:
