@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.boundary._boundary import Boundary
 from stakes.boundary._certificate import Certificate
+from stakes.boundary._explain import BoundaryExplanation
 from stakes.boundary._fit import PrecisionRecallFrontier, fit_boundary, precision_recall_frontier
 from stakes.boundary._monitor import PrecisionMonitor
 from stakes.boundary._out_of_fold import Gain, Optimism
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Boundary",
+    "BoundaryExplanation",
     "Certificate",
     "Gain",
     "Optimism",

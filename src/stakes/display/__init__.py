@@ -17,6 +17,7 @@ from stakes.display._decisions import (
     ValueOfInformationDisplay,
 )
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._explanation import BoundaryExplanationDisplay
 from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
 from stakes.display._rates import ThresholdDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "BandDisplay",
     "BinnedReliabilityDisplay",
     "BoundaryDisplay",
+    "BoundaryExplanationDisplay",
     "CostCurveDisplay",
     "CostDistributionDisplay",
     "CostMonitorDisplay",

@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_choice, check_kind
-from stakes.boundary import Boundary
+from stakes.boundary import Boundary, BoundaryExplanation
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
@@ -18,6 +18,7 @@ from stakes.display._axes import OF_AMOUNTS, Display, XScale, label_references, 
 from stakes.display._curves import BandDisplay
 from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
 from stakes.display._decomposition import DecompositionDisplay
+from stakes.display._explanation import BoundaryExplanationDisplay
 from stakes.display._monitoring import CostMonitorDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, ReliabilityDisplay
 from stakes.display._study import ForestDisplay, HorizonDisplay, plot_study
@@ -223,6 +224,7 @@ draw.register(CostDistribution, plot_costs)
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
+draw.register(BoundaryExplanation, _drawn_by(BoundaryExplanationDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 draw.register(CostMonitor, _drawn_by(CostMonitorDisplay))
 draw.register(HorizonEvaluation, _drawn_by(HorizonDisplay))

@@ -13,6 +13,7 @@ from stakes.base.arrays import Floats
 from stakes.base.validation import check_number, to_floats
 from stakes.inference._area import Area, AreaDifference, AreaRegret
 from stakes.inference._cross_fitting import CrossFitted
+from stakes.inference._partial_area import PartialArea
 from stakes.inference._simultaneous import Band
 from stakes.variance.decisions import Decisions
 from stakes.variance.sums import Estimate, Moments, Variance, half_width
@@ -201,6 +202,11 @@ def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
     return AreaRegret(area, factor, shift, error)
 
 
+def pooled_partial_area(each: Sequence[PartialArea], n_rows: float) -> PartialArea:
+    """Pool partial areas through the shares of their windows."""
+    return replace(each[0], area=pooled([e.area for e in each], n_rows))
+
+
 def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
     """Pool cross-fitted estimates, and their values on the same rows, which their intervals need."""
     in_sample = mean_of([e.in_sample for e in each])
@@ -212,6 +218,7 @@ _POOLING: dict[type[Any], Callable[..., Any]] = {
     Area: pooled_area,
     AreaDifference: pooled_area_difference,
     AreaRegret: pooled_area_regret,
+    PartialArea: pooled_partial_area,
     CrossFitted: pooled_cross_fit,
 }
 

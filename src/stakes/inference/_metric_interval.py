@@ -37,7 +37,8 @@ from stakes.inference._area import (
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.inference._imputation import pooled
-from stakes.metrics import METRICS, check_parameters
+from stakes.inference._partial_area import PartialArea, partial_area, partial_area_gap
+from stakes.metrics import METRICS, RocWindow, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
@@ -164,7 +165,8 @@ def metric_interval(
         or the scores of several completed data sets, over which the result is pooled.
     metric : str
         Name of a mean loss, a skill score, "net_benefit_score", "average_net_benefit_score", "roc_auc_score",
-        "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC curve).
+        "partial_auc_score", "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC
+        curve).
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the standard error.
     pos_label : object, optional
@@ -206,7 +208,7 @@ def metric_interval(
     ``note`` says how many rows would do. Clusters are left out in turn. The variance of AUC is that of DeLong, DeLong
     and Clarke-Pearson (1988, doi:10.2307/2531595), and at least that of Hanley and McNeil (1982,
     doi:10.1148/radiology.143.1.7063747); its interval has Wilson's form and needs three rows of each class, that of
-    skill five.
+    skill five. A partial area is treated alike, by what each row adds to the share of its window below the curve.
 
     "h_measure_score" and "hull_auc" estimate the population's value by cross-fitted recalibration, without the optimism
     of the same rows, as :func:`decomposition_interval` does: they need 20 positives and 20 negatives, and the value is
@@ -245,7 +247,7 @@ def metric_interval(
 
 def _measured(
     name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
-) -> Area | AreaRegret | Moments | CrossFitted:
+) -> Area | AreaRegret | PartialArea | Moments | CrossFitted:
     """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
         return _multiclass(name, data, options, about["sample_weight"], dependence)
@@ -261,6 +263,8 @@ def _measured(
     if name not in AREAS:
         return mean_moments(row_mean(name, options), (cells,), known)
     check_parameters(METRICS[name], options)
+    if name == "partial_auc_score":
+        return partial_area(RocWindow.of(**options), cells, known)
     area = area_estimate(cells, known)
     return area if name == "roc_auc_score" else area_regret(cells, area, known)
 
@@ -355,10 +359,12 @@ def metric_difference(
 
 def _difference(
     metric: str, cells: tuple[WeightedCells, WeightedCells], options: dict[str, Any], dependence: Dependence
-) -> AreaDifference | AreaRegret | Moments:
+) -> AreaDifference | AreaRegret | PartialArea | Moments:
     """Estimate the metric of the first scores minus that of the second, on the same rows."""
     if metric in AREAS:
         check_parameters(METRICS[metric], options)
+        if metric == "partial_auc_score":
+            return partial_area_gap(RocWindow.of(**options), cells, dependence)
         gap = area_gap(*cells, dependence)
         return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
     return mean_moments(row_mean(metric, options), cells, dependence)
@@ -403,7 +409,7 @@ def _needs_probability(metric: str) -> bool:
 
 
 def _estimate(
-    metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
+    metric: str, moments: Area | AreaRegret | PartialArea | Moments | CrossFitted, level: float, method: Method
 ) -> Estimate:
     """Build the interval of a registered metric, clipped to its range."""
     if isinstance(moments, CrossFitted):
