@@ -48,7 +48,7 @@ from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import REFERENCES
-from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
+from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, streams, why_clusters_need_rows
 
 if TYPE_CHECKING:
     import os
@@ -783,7 +783,7 @@ def evaluate_lazy(
     if prevalence is not None:
         tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
     pairs = None
-    if options.rule != "optimal" and expressible(options.costs):
+    if options.rule != "optimal" and (streams(rows) or expressible(options.costs)):
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
         pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
