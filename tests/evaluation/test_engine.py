@@ -385,5 +385,5 @@ def test_sums_over_clusters_of_rows_in_memory(kind, weight):
 def test_what_needs_the_rows_says_so(asked):
     with pytest.raises(ValueError, match="collect the columns into memory first"):
         evaluate_frame(polars_lazy(CLUSTERED), **{"label": "y", "models": MODELS, "costs": (0.1, 0.4)} | asked)
-    with pytest.raises(ValueError, match="resolution= is for lazy frames"):
-        evaluate_frame(pl.DataFrame(COLUMNS), label="y", models=MODELS, resolution=10)
+    with pytest.raises(ValueError, match="collect the columns into memory first"):
+        evaluate_frame(pl.DataFrame(CLUSTERED), label="y", models=MODELS, resolution=10, **asked)

@@ -54,6 +54,14 @@ def address_limit() -> int | None:
     return None if limit == resource.RLIM_INFINITY else limit
 
 
+def physical_memory() -> int | None:
+    """Return the bytes of memory of this machine, None where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return None
+
+
 def too_little() -> str | None:
     """Say that the address space does not hold the libraries that read and judge a file, None where it does.
 

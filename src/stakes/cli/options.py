@@ -116,6 +116,15 @@ EngineOption = Annotated[
         "1 GiB on.",
     ),
 ]
+Resolution = Annotated[
+    str,
+    flag(
+        "--resolution",
+        "CELLS",
+        "Pool the scores of files that are not read whole into so many cells of equal width, or exact; auto: 8,192 "
+        "from a million rows on. Costs and differences do not change, and the rest by a bound that is reported.",
+    ),
+]
 Costs = Annotated[
     str | None,
     flag(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
@@ -14,9 +14,17 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label, to_array
+from stakes.base.validation import (
+    BinarySample,
+    blocks,
+    check_kind,
+    check_same_order,
+    check_whole,
+    plain_label,
+    to_array,
+)
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, in_cells
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -48,7 +56,16 @@ from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import REFERENCES
-from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, streams, why_clusters_need_rows
+from stakes.tables import (
+    NO_CLOSED_FORM,
+    as_lazy,
+    check_first_rows,
+    complete_rows,
+    expressible,
+    model_columns,
+    streams,
+    why_clusters_need_rows,
+)
 
 if TYPE_CHECKING:
     import os
@@ -569,7 +586,7 @@ def evaluate_frame(
         Further columns that say what happened: the time to an event, what wrong decisions cost in each row, or what it
         depended on whether a label was looked up.
     resolution : int, optional
-        For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
+        Pool the scores of each model's table into so many cells of equal width, and keep no rows. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
     action, event
         As in :func:`evaluate`.
@@ -665,7 +682,7 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
     if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
         return evaluate_lazy(frame, options, resolution=resolution, **what)
     if resolution is not None:
-        raise ValueError("resolution= is for lazy frames: the rows of this one are in memory, and all counted.")
+        return evaluate_lazy(as_lazy(frame), options, resolution=resolution, **what)
     predictions = frame_columns(
         frame,
         **what,
@@ -776,6 +793,8 @@ def evaluate_lazy(
         raise ValueError(f"{why}: collect the columns into memory first.")
     by = options.dividing_columns
     chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
+    if models is None:
+        check_first_rows(frame, chosen)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
     wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
@@ -798,6 +817,17 @@ _ASKED = (
     *("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried"),
     *("action", "event"),
 )
+
+
+_MOST_SCORES, _CELLS = 100_000, 2048  # kept of each table as they are; cells of a longer one
+
+
+def _cells_to_keep(tables: Iterable[ScoreTable]) -> int | None:
+    """How many cells the tables are pooled into; None keeps them as they are."""
+    resolutions = {table.resolution for table in tables}
+    if resolutions == {None}:
+        return _CELLS if any(len(table.scores) > _MOST_SCORES for table in tables) else None
+    return _CELLS if all(each and each > _CELLS and each % _CELLS == 0 for each in resolutions) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -837,13 +867,17 @@ class KeptEvaluation:
     groups: GroupTables = field(default_factory=dict)
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> Self:
+    def of(cls, evaluation: Evaluation, *, resolution: int | Literal["auto"] | None = "auto") -> Self:
         """Keep an evaluation.
 
         Parameters
         ----------
         evaluation : Evaluation
             Of rows, of a lazy frame or of tables.
+        resolution : int, "auto" or None, default "auto"
+            Pool the scores of each table into this many cells of equal width. None keeps every score; by default
+            tables are pooled into 2,048 cells if one has more than 100,000 scores, or multiples of these cells. Costs
+            and differences do not change; what comes from a table does by ``ScoreTable.error_bound`` at most.
 
         Returns
         -------
@@ -852,7 +886,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            For clusters, lags and outcomes, whose errors need the rows.
+            For clusters, lags and outcomes, whose errors need the rows, and a resolution that is no positive integer,
+            or does not divide that of the tables.
 
         Examples
         --------
@@ -861,6 +896,8 @@ class KeptEvaluation:
         >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
         ['a']
         """
+        if resolution is not None and resolution != "auto":
+            resolution = check_whole(resolution, "resolution", 1)
         rows, pairs = evaluation.rows, evaluation.pairs
         if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(
@@ -875,6 +912,11 @@ class KeptEvaluation:
         groups = {
             key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
         }
+        if resolution == "auto":  # recalibrated groups rest on the scores of all rows as they are
+            resolution = None if evaluation.rule == "optimal" else _cells_to_keep(tables.values())
+        if resolution is not None:
+            tables = {name: in_cells(table, resolution) for name, table in tables.items()}
+            groups = {key: (in_cells(table, resolution), ups) for key, (table, ups) in groups.items()}
         return cls(tables, pairs, options, evaluation.n_dropped, groups)
 
     @property

@@ -12,10 +12,11 @@ import numpy as np
 
 from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import LARGEST
+from stakes.outputs.optional import import_optional
 from stakes.outputs.serialization import Location
-from stakes.tables._columns import Roles, choose_roles, encode_labels, positive_labels, run, worked
+from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import is_positive, refuse, renamed, weighing
-from stakes.tables._predictions import column_names
+from stakes.tables._predictions import column_names, from_native
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -118,6 +119,59 @@ def _labels(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> tuple[
 def _within(values: Floats, most: float) -> bool:
     # of values among which is NaN, neither is
     return bool(values.min(initial=0.0) >= 0.0 and values.max(initial=0.0) <= most)
+
+
+def as_lazy(frame: Any) -> Any:
+    """Have polars or DuckDB look at the rows of a frame in memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import as_lazy
+    >>> as_lazy(pl.DataFrame({"y": [0, 1]})).collect().height
+    2
+    """
+    native: Any = from_native(frame)
+    if not native.implementation.is_polars() and find_spec("polars") is None:
+        import_optional("duckdb", "resolution= needs polars or DuckDB: pip install 'stakes[engines]'")
+        return native.lazy(backend="duckdb").to_native()
+    return native.lazy(backend="polars").to_native()
+
+
+def count_rows(frame: Any) -> tuple[int, int]:
+    """Count the rows and the columns of a lazy frame, whose files mostly say how many there are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import count_rows
+    >>> count_rows(pl.LazyFrame({"y": [0, 1, 1]}))
+    (3, 1)
+    """
+    native: Any = from_native(frame)
+    return int(run(native.lazy().select(nw.len().alias("rows")))["rows"][0]), len(column_names(native))
+
+
+def check_first_rows(frame: Any, roles: Roles) -> None:
+    """Refuse columns that were taken as models and, by their first rows, cannot be scores: before all are read.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import check_first_rows, model_columns
+    >>> frame = pl.LazyFrame({"y": [0, 1], "age": [41.0, 52.0]})
+    >>> check_first_rows(frame, model_columns(frame, label="y", models=None, weight=None, groups=None))
+    Traceback (most recent call last):
+    stakes.outputs.serialization.DataError: column 'age': must lie in [0, 1], got 41.0. Every other numeric column ...
+    """
+    native: Any = from_native(frame)
+    first = run(native.lazy().select(*(nw.col(name).cast(nw.Float64) for name in roles.models)).head(AT_ONCE))
+    for name in roles.models:
+        values = first[name].to_numpy()
+        outside = (values < 0.0) | (values > 1.0)
+        if outside.any():
+            value = float(values[np.argmax(outside)])
+            raise Location(ordered=False).error("must lie in [0, 1]", column=name, value=value, hint=NAME_MODELS)
 
 
 def streams(frame: nw.LazyFrame[Any]) -> bool:
