@@ -124,6 +124,7 @@ def test_options_are_called_as_in_the_library():
         "file_format",
         "engine",
         "report",
+        "keep",
         "as_json",
         "output",
         "config",

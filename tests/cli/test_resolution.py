@@ -7,6 +7,7 @@ import pytest
 
 from stakes.cli import task
 from stakes.costs import Uniform
+from stakes.evaluation import KeptEvaluation
 
 pl = pytest.importorskip("polars")
 
@@ -111,3 +112,40 @@ def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, mo
     refused = cli("evaluate", "*.parquet", *ASKED, *more)
     assert refused.code == 3
     assert "and this machine has 0.0 GB: evaluate some of the files, or a sample of the rows" in refused.err
+
+
+@pytest.mark.usefixtures("parts")
+def test_what_is_kept_of_two_days_adds_up_to_both(cli, folder):
+    for day in ("0", "1"):
+        kept = cli("evaluate", f"{day}.parquet", *ASKED, "--keep", f"{day}.json")
+        assert (kept.code, "kept evaluation written to" in kept.err) == (0, True), kept.err
+    days = [KeptEvaluation.from_json((folder / f"{day}.json").read_text()) for day in "01"]
+    total, known = days[0].merge(days[1]).evaluate(), cli("evaluate", "*.parquet", *ASKED, "--json")
+    first = answer(known)["models"][0]
+    assert (total.n_rows, total.ranking[0]) == (5000, first["model"])
+    assert total[first["model"]].score == pytest.approx(first["score"], rel=1e-12)
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_large_day_is_kept_in_coarse_cells(cli, folder):
+    assert cli("evaluate", "*.parquet", *ASKED, "--keep", "day.json").code == 0
+    tables = KeptEvaluation.from_json((folder / "day.json").read_text()).tables
+    assert {table.resolution for table in tables.values()} == {2048}
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--clusters", "patient"], "--keep takes no --clusters and no --lags: their errors rest on the rows"),
+        (["--false-positive-cost", "15"], "--keep is of two classes in a column"),
+        (["--keep", "day.csv"], "--keep"),
+        (["--keep", "0.parquet"], "--keep"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_kept_is_refused_before_the_rows_are_read(cli, folder, monkeypatch, more, said):
+    monkeypatch.setattr("stakes.tables.read_predictions", None)
+    refused = cli("evaluate", "0.parquet", *ASKED, *(["--keep", "day.json"] if "--keep" not in more else []), *more)
+    assert (refused.code, said in refused.err) == (2, True), refused.err
+    assert not (folder / "day.json").exists()
