@@ -15,9 +15,8 @@ from hypothesis import settings
 collect_ignore = ["file_cases.py", "mutants.py", "mutated.py", "soak.py", "soak_files.py", "soak_texts.py"]
 
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
-# Few of each, as the same tests run often: `python -m tests.soak` draws for an hour.
-settings.register_profile("local", deadline=None, max_examples=25)
-settings.register_profile("server", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("server", deadline=None, derandomize=True, max_examples=50)
 # Old versions of libraries differ in what they offer, not in mathematics: fewer examples tell.
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile(os.environ.get("STAKES_EXAMPLES") or ("server" if os.environ.get("CI") else "local"))

@@ -33,17 +33,12 @@ CHANGES = {
     "double": lambda value: 2 * value,
     "removed": None,
 }
-AT_AN_END = 3  # numbers of a list that are changed at either end: those between are read as they are
 
 
 def leaves(content, path=()):
-    """Every number of nested JSON with the way to it; of a long list those at both ends and in the middle."""
+    """Every number of nested JSON with the way to it."""
     if isinstance(content, dict | list):
-        inside = list(content.items() if isinstance(content, dict) else enumerate(content))
-        middle = len(inside) // 2
-        if isinstance(content, list) and len(inside) > 2 * AT_AN_END + 2:
-            inside = [*inside[:AT_AN_END], *inside[middle : middle + 2], *inside[-AT_AN_END:]]
-        for key, value in inside:
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
             yield from leaves(value, (*path, key))
     elif isinstance(content, int | float) and not isinstance(content, bool):
         yield path, content

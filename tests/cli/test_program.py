@@ -117,7 +117,7 @@ def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
     # --metric is repeated, and three options state a range of thresholds in other words than costs.
-    assert library - options == {"frame", "metrics", "resolution", "outcome", "action"}
+    assert library - options == {"frame", "metrics", "outcome", "action"}
     told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
     amounts = {"false_positive", "false_negative"}
     assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
@@ -127,6 +127,7 @@ def test_options_are_called_as_in_the_library():
         "file_format",
         "engine",
         "report",
+        "keep",
         "as_json",
         "output",
         "config",

@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stakes.cli.memory import address_limit, keep_freed, leave_to_the_system, supervised
+from stakes.cli.memory import address_limit, keep_freed, skip_last_collection, supervised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         keep_freed()  # the process is the program's own
         started = partial(_started, sys.argv[1:])
         code = started() if address_limit() is None else supervised(started)
-        leave_to_the_system()
+        skip_last_collection()
         return code
     return _started(argv)
 

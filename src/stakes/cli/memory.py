@@ -33,10 +33,10 @@ def keep_freed() -> None:
     _set_malloc((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST))
 
 
-def leave_to_the_system() -> None:
-    """Keep what lives out of the looks for cycles with which the interpreter ends.
+def skip_last_collection() -> None:
+    """Exclude live objects from the garbage collection at the end of the interpreter.
 
-    The system takes all memory back in any case, and these looks took a fifth of the time of a small answer.
+    The system frees the memory in any case, and that collection took a fifth of the time of a small answer.
     """
     gc.freeze()
 
@@ -60,6 +60,14 @@ def address_limit() -> int | None:
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of memory of this machine, None where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return None
 
 
 def too_little() -> str | None:

@@ -538,9 +538,7 @@ class ScoreTable(Serializable):
         resolution = next(iter(cells), None)
         if resolution is not None:
             ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
-            spans = (*ends, scores * (sums[0] + sums[1]))
-            cell = np.floor(ends[0] * resolution)
-            columns = count_cells(cell, spans, sums, n_rows=n_rows, resolution=resolution)
+            columns = _in_cells(scores, ends, sums, n_rows, resolution)
             return type(self)(**columns, resolution=resolution, **marks)
         order = np.argsort(scores, kind="stable")
         ordered = scores[order]
@@ -626,6 +624,26 @@ class ScoreTable(Serializable):
         plural = "score" if len(self.scores) == 1 else "scores"
         size = f"{self.n_rows} rows, {len(self.scores)} distinct {plural} in {span}"
         return f"ScoreTable({size}, prevalence {self.prevalence:.6g})"
+
+
+def in_cells(table: ScoreTable, resolution: int) -> ScoreTable:
+    """Pool the scores of a table into cells of equal width; a table of cells must divide them without rest.
+
+    Powers of two divide one another to the last bit.
+    """
+    if table.lower is not None and (table.resolution is None or table.resolution % resolution):
+        raise ValueError(f"resolution must divide that of the table, {table.resolution}, got {resolution}.")
+    columns = table._kept()[1]
+    ends = [columns.get(name, table.scores) for name in ("lower", "upper")]
+    found = _in_cells(table.scores, ends, [columns[name] for name in COLUMNS], table.n_rows, resolution)
+    return replace(table, **found, resolution=resolution)
+
+
+def _in_cells(
+    scores: Floats, ends: Sequence[Floats], sums: Sequence[Floats], n_rows: int, resolution: int
+) -> dict[str, Any]:
+    spans = (*ends, scores * (sums[0] + sums[1]))
+    return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
 def _cost(share: float, unit: float) -> float:

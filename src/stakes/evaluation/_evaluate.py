@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
@@ -14,9 +14,17 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label, to_array
+from stakes.base.validation import (
+    BinarySample,
+    blocks,
+    check_kind,
+    check_same_order,
+    check_whole,
+    plain_label,
+    to_array,
+)
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable, mean_table
+from stakes.core.score_table import ScoreTable, in_cells, mean_table
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -32,7 +40,8 @@ from stakes.evaluation._groups import (
     tables_in_engine,
     tables_of,
 )
-from stakes.evaluation._standings import ModelResult, mean_facts
+from stakes.evaluation._imputed import check_poolable, completed_scores, mean_facts
+from stakes.evaluation._standings import ModelResult
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
     UNPAIRED,
@@ -49,8 +58,17 @@ from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
-from stakes.outputs.text import REFERENCES, join
-from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
+from stakes.outputs.text import REFERENCES
+from stakes.tables import (
+    NO_CLOSED_FORM,
+    as_lazy,
+    check_first_rows,
+    complete_rows,
+    expressible,
+    model_columns,
+    streams,
+    why_clusters_need_rows,
+)
 
 if TYPE_CHECKING:
     import os
@@ -572,7 +590,7 @@ def evaluate_frame(
         Further columns that say what happened: the time to an event, what wrong decisions cost in each row, or what it
         depended on whether a label was looked up.
     resolution : int, optional
-        For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
+        Pool the scores of each model's table into so many cells of equal width, and keep no rows. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
     action, event
         As in :func:`evaluate`.
@@ -636,46 +654,14 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
         "backend": backend or backend_of(y_true),
         "outcome": y_true if isinstance(y_true, Outcome) else None,
     }
-    completed = _completed(models, called)
+    completed = completed_scores(models, called)
     if len(completed) > 1:
-        _check_poolable(y_true, options)
+        check_poolable(y_true, options)
     each = []
     for scores in completed:
         rows = {name: options.data(y_true, *scores[name], amounts=True).rows for name in models}
         each.append(evaluate_rows(rows, options, **about))
     return each[0] if len(each) == 1 else _pooled_evaluation(each)
-
-
-def _completed(models: Mapping[str, Any], called: Mapping[str, str]) -> list[dict[str, tuple[Any, str]]]:
-    """Scores of every model in each completed data set, and what to call them; one data set without imputation."""
-    counts = {called[name]: len(scores.scores) for name, scores in models.items() if isinstance(scores, Imputed)}
-    if len(set(counts.values())) > 1:
-        told = join([f"{count} of {name}" for name, count in counts.items()])
-        raise ValueError(f"y_prob must hold Imputed scores of the same completed data sets, got columns: {told}.")
-    return [
-        {
-            name: (scores.scores[k], f"{called[name]}.scores[{k}]")
-            if isinstance(scores, Imputed)
-            else (scores, called[name])
-            for name, scores in models.items()
-        }
-        for k in range(next(iter(counts.values()), 1))
-    ]
-
-
-def _check_poolable(y_true: Any, options: Options) -> None:
-    """Refuse what no rule pools over completed data sets."""
-    if options.rule == "optimal":
-        raise ValueError(
-            'rule must be "score" or a threshold for Imputed scores, got "optimal": it fits each data set.'
-        )
-    if options.groups is not None:
-        raise ValueError("groups must be None for Imputed scores: evaluate the rows of each group alone.")
-    if isinstance(y_true, Outcome) and y_true.by_amount:
-        raise ValueError(
-            "y_true must have no amounts for Imputed scores, which weigh rows by the score: evaluate one completed "
-            "data set, or pool the costs of all by stakes.inference.pool."
-        )
 
 
 def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
@@ -723,7 +709,7 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
     if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
         return evaluate_lazy(frame, options, resolution=resolution, **what)
     if resolution is not None:
-        raise ValueError("resolution= is for lazy frames: the rows of this one are in memory, and all counted.")
+        return evaluate_lazy(as_lazy(frame), options, resolution=resolution, **what)
     predictions = frame_columns(
         frame,
         **what,
@@ -836,6 +822,8 @@ def evaluate_lazy(
         raise ValueError(f"{why}: collect the columns into memory first.")
     by = options.dividing_columns
     chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
+    if models is None:
+        check_first_rows(frame, chosen)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
     wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
@@ -843,7 +831,7 @@ def evaluate_lazy(
     if prevalence is not None:
         tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
     pairs = None
-    if options.rule != "optimal" and expressible(options.costs):
+    if options.rule != "optimal" and (streams(rows) or expressible(options.costs)):
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
         pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
@@ -858,6 +846,17 @@ _ASKED = (
     *("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried"),
     *("action", "event"),
 )
+
+
+_MOST_SCORES, _CELLS = 100_000, 2048  # kept of each table as they are; cells of a longer one
+
+
+def _cells_to_keep(tables: Iterable[ScoreTable]) -> int | None:
+    """How many cells the tables are pooled into; None keeps them as they are."""
+    resolutions = {table.resolution for table in tables}
+    if resolutions == {None}:
+        return _CELLS if any(len(table.scores) > _MOST_SCORES for table in tables) else None
+    return _CELLS if all(each and each > _CELLS and each % _CELLS == 0 for each in resolutions) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -897,13 +896,17 @@ class KeptEvaluation:
     groups: GroupTables = field(default_factory=dict)
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> Self:
+    def of(cls, evaluation: Evaluation, *, resolution: int | Literal["auto"] | None = "auto") -> Self:
         """Keep an evaluation.
 
         Parameters
         ----------
         evaluation : Evaluation
             Of rows, of a lazy frame or of tables.
+        resolution : int, "auto" or None, default "auto"
+            Pool the scores of each table into this many cells of equal width. None keeps every score; by default
+            tables are pooled into 2,048 cells if one has more than 100,000 scores, or multiples of these cells. Costs
+            and differences do not change; what comes from a table does by ``ScoreTable.error_bound`` at most.
 
         Returns
         -------
@@ -912,7 +915,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            For clusters, lags and outcomes, whose errors need the rows.
+            For clusters, lags and outcomes, whose errors need the rows, and a resolution that is no positive integer,
+            or does not divide that of the tables.
 
         Examples
         --------
@@ -923,6 +927,8 @@ class KeptEvaluation:
         """
         if evaluation.imputations:
             raise ValueError("evaluation must be of one column of scores for each model: Imputed ones are not kept.")
+        if resolution is not None and resolution != "auto":
+            resolution = check_whole(resolution, "resolution", 1)
         rows, pairs = evaluation.rows, evaluation.pairs
         if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(
@@ -937,6 +943,11 @@ class KeptEvaluation:
         groups = {
             key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
         }
+        if resolution == "auto":  # recalibrated groups rest on the scores of all rows as they are
+            resolution = None if evaluation.rule == "optimal" else _cells_to_keep(tables.values())
+        if resolution is not None:
+            tables = {name: in_cells(table, resolution) for name, table in tables.items()}
+            groups = {key: (in_cells(table, resolution), ups) for key, (table, ups) in groups.items()}
         return cls(tables, pairs, options, evaluation.n_dropped, groups)
 
     @property

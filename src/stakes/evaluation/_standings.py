@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from stakes.inference import (
     comparison_from_moments,
     differences_from,
     dominance,
-    mean_of,
     reached,
     select,
     shown_band,
@@ -31,7 +30,7 @@ from stakes.inference import (
 from stakes.outputs.text import REFERENCES, join, number, percent, say, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -341,30 +340,6 @@ class ModelResult:
     acts_like: str = ""
     metrics: dict[str, float] = field(default_factory=dict, hash=False)
     note: str = ""
-
-
-def mean_facts(each: Sequence[ModelResult]) -> dict[str, Any]:
-    """What is known of a model beside its cost, as the mean over completed data sets."""
-
-    def mean(values: Iterable[float]) -> float:
-        return mean_of(list(values))
-
-    shares = [one.in_range[0] for one in each]
-    inside = [
-        mean(share * one.in_range[k] if share else 0.0 for share, one in zip(shares, each, strict=True)) for k in (1, 2)
-    ]
-    share = mean(shares)
-    terms = [one.decomposition for one in each if one.decomposition is not None]
-    names = ("score", "miscalibration", "discrimination", "uncertainty")
-    means: dict[str, Any] = {name: mean(getattr(part, name) for part in terms) for name in names if terms}
-    return {
-        "decomposition": replace(terms[0], **means) if terms else None,
-        "auc": mean(one.auc for one in each),
-        "share_acted_on": mean(one.share_acted_on for one in each),
-        "in_range": (share, *(part / share if share else math.nan for part in inside)),
-        "acts_like": each[0].acts_like if len({one.acts_like for one in each}) == 1 else "",
-        "metrics": {name: mean(one.metrics[name] for one in each) for name in each[0].metrics},
-    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
