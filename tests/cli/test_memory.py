@@ -38,7 +38,7 @@ def test_freed_arrays_make_room_for_the_next_ones_without_the_system():
 def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, capsys):
     pytest.importorskip("typer")
     pytest.importorskip("rich")
-    for name in ("keep_freed", "leave_to_the_system"):
+    for name in ("keep_freed", "skip_last_collection"):
         monkeypatch.setattr(cli, name, lambda: pytest.fail("the process is not the program's own"))
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("stakes ")

@@ -118,11 +118,12 @@ def remark(source: Source, options: Options, predictions: Predictions | Evaluati
 def _tell_bound(evaluation: Evaluation, cells: int) -> None:
     """Say what pooling the scores may have changed."""
     bounds = [table.error_bound(evaluation.costs, evaluation.rule) for table in evaluation.score_tables]
-    bound = max(bounds) * evaluation.factor
-    told = "curves, calibration and what else rests on the distribution of the scores are of cells"
+    bound = f"{max(bounds) * evaluation.factor:.2g} (--resolution exact counts every score)"
     if evaluation.pairs is not None:
-        told = f"costs, differences and their intervals do not change; {told}"
-    note(f"scores were pooled into {cells:,} cells: {told}, costs by {bound:.2g} at most (--resolution exact)")
+        told = f"costs, differences and their intervals do not change; an average cost read from the cells is off by at most {bound}"
+    else:
+        told = f"an average cost is off by at most {bound}"
+    note(f"scores were pooled into {cells:,} cells: {told}")
 
 
 def _asked_of_clusters(options: Options) -> tuple[Any, Any, Any]:
