@@ -119,10 +119,9 @@ def _tell_bound(evaluation: Evaluation, cells: int) -> None:
     """Say what pooling the scores may have changed."""
     bounds = [table.error_bound(evaluation.costs, evaluation.rule) for table in evaluation.score_tables]
     bound = f"{max(bounds) * evaluation.factor:.2g} (--resolution exact counts every score)"
-    if evaluation.pairs is not None:
-        told = f"costs, differences and their intervals do not change; an average cost read from the cells is off by at most {bound}"
-    else:
-        told = f"an average cost is off by at most {bound}"
+    exact = "costs, differences and their intervals do not change; an average cost read from the cells"
+    what = "an average cost" if evaluation.pairs is None else exact
+    told = f"{what} is off by at most {bound}"
     note(f"scores were pooled into {cells:,} cells: {told}")
 
 
