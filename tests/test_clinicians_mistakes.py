@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, TimeToEvent, evaluate, metric_interval, net_benefit_curve, net_benefit_score
+from stakes import PartlyVerified, TimeToEvent, compare, evaluate, metric_interval, net_benefit_curve, net_benefit_score
 from stakes.correction import update
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 from stakes.inference import calibration_summary, confidence_band, integrated_metric, random_effects
@@ -100,9 +100,9 @@ REFUSED = {
     "one model without its name": (lambda: centres(y_prob=RISK), "map the names of models"),
     "two centres to pool": (lambda: random_effects([0.1, 0.2], [0.1, 0.1]), "at least 3 of them"),
     "one imputation": (lambda: evaluate(ILL, Imputed([RISK])), "two or more columns.*got 1"),
-    "imputations to a whole evaluation": (
-        lambda: evaluate(ILL, Imputed([RISK, RISK**0.9])),
-        "metric_interval and metric_difference only: pass one column, or pool",
+    "imputations to a test of two models": (
+        lambda: compare(ILL, Imputed([RISK, RISK**0.9]), RISK, costs=0.2),
+        "elsewhere pass one column, or pool the values and standard errors",
     ),
     "updating with follow-up": (lambda: update(FOLLOWED, RISK), "weights as known.*Pass the labels"),
     "chances of verification in percent": (

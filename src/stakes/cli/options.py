@@ -265,7 +265,7 @@ CostMatrices = Annotated[
 Report = Annotated[str | None, flag("--report", "OUT.html", "Also write the report, one HTML file.")]
 Keep = Annotated[
     str | None,
-    flag("--keep", "DAY.json", "Also keep what the evaluation rests on, to be added to that of other rows; no rows."),
+    flag("--keep", "OUT.json", "Also keep what the evaluation rests on, to be added to that of other rows; no rows."),
 ]
 Calibration = Annotated[
     bool,

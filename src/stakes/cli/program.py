@@ -63,7 +63,7 @@ PROJECT = "pyproject.toml"
 # Which file, how the command line itself is treated, and what may take all memory, is said on the command line.
 NOT_IN_FILES = {"any-size", "config", "debug", "help"}
 # What is written is named by whoever types the command: a file of options may come from elsewhere.
-WRITTEN = {"output", "plot", "report", "save", "state"}
+WRITTEN = {"keep", "output", "plot", "report", "save", "state"}
 _LARGEST, _MOST_POINTS = 1 << 16, 2000
 # What an option takes is told by its metavar, so that a new one needs no line here.
 NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
