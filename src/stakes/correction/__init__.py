@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.correction._implied_weight import ImpliedWeight, implied_weight
 from stakes.correction._loss_calibration import (
+    ImpliedWeight,
     LossCalibrationCurve,
     LossCalibrationTest,
     MulticlassLossCalibrationTest,
     Remainder,
+    implied_weight,
     loss_calibration_curve,
     loss_calibration_test,
 )

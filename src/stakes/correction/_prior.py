@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from stakes.base import validation
 from stakes.base.arrays import Floats
-from stakes.correction._implied_weight import chi2_tail
+from stakes.correction._loss_calibration import chi2_tail
 from stakes.correction._weights import read_prior, read_scores
 from stakes.outputs.result_table import Tabular
 

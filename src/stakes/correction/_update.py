@@ -17,26 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base import validation
+from stakes.base import formulas, validation
 from stakes.base.arrays import Bools, Floats
-from stakes.base.formulas import (
-    Dialect,
-    at_least,
-    at_most,
-    by_level,
-    choose,
-    decided,
-    exp,
-    is_expression,
-    ln,
-    sql_column,
-)
 from stakes.base.numerics import fit_logistic, sigmoid
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData, evaluation_data
 from stakes.core.regret import row_losses
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
-from stakes.correction._implied_weight import (
+from stakes.correction._loss_calibration import (
     chi2_tail,
     design_effect,
     log_likelihood,
@@ -99,24 +87,26 @@ class _ScoreMap(NamedTuple):
 
     def expression(self, score: Any) -> Any:
         """Map an expression; NULL where an array would be refused."""
-        return decided(self._inside(score), [score], within=(0.0, 1.0), kind=float)
+        return formulas.decided(self._inside(score), [score], within=(0.0, 1.0), kind=float)
 
     def _inside(self, score: Any) -> Any:
         if self.method == "none":
             return score
         if self.method == "isotonic":
-            return by_level(score, self.cuts.tolist(), self.values.tolist())
+            return formulas.by_level(score, self.cuts.tolist(), self.values.tolist())
         if self.method == "intercept":
             return score / ((1.0 - score) * (1.0 / math.exp(self.c)) + score)
         low, high = self.ends
-        return choose(at_most(score, 0.0), low, choose(at_least(score, 1.0), high, self._curve(score)))
+        return formulas.choose(
+            formulas.at_most(score, 0.0), low, formulas.choose(formulas.at_least(score, 1.0), high, self._curve(score))
+        )
 
     def _curve(self, score: Any) -> Any:
-        return _sigmoid(self.c + self.a * ln(score) - self.b * ln(1.0 - score))
+        return _sigmoid(self.c + self.a * formulas.ln(score) - self.b * formulas.ln(1.0 - score))
 
 
 def _sigmoid(logit: Any) -> Any:
-    return 1.0 / (1.0 + exp(0.0 - logit))
+    return 1.0 / (1.0 + formulas.exp(0.0 - logit))
 
 
 # Fits of the map to a table of scores, and the tests between them.
@@ -417,13 +407,15 @@ class ModelUpdate(Tabular):
         >>> found.predict([0.1, 0.5, 0.9]).round(3).tolist()
         [0.0, 0.333, 1.0]
         """
-        if is_expression(y_prob):
+        if formulas.is_expression(y_prob):
             return self._map.expression(_sigmoid(y_prob) if self.logits else y_prob)
         column = validation.pick_positive_column(validation.to_array(y_prob, "y_prob"), np.empty(0), None, "y_prob")
         score = validation.check_scores(column, "y_prob", probability=not self.logits, logits=self.logits)
         return self._map.apply(np.asarray(score, dtype=np.float64))
 
-    def to_sql(self, score: str, path: str | os.PathLike[str] | None = None, *, dialect: Dialect = "duckdb") -> str:
+    def to_sql(
+        self, score: str, path: str | os.PathLike[str] | None = None, *, dialect: formulas.Dialect = "duckdb"
+    ) -> str:
         """Return the update as an expression of plain SQL.
 
         Parameters
@@ -452,7 +444,7 @@ class ModelUpdate(Tabular):
         >>> print(found.to_sql("risk"))
         CASE WHEN (((("risk" - "risk") <= CAST('0.0' AS DOUBLE)) AND ...) THEN "risk" END
         """
-        return delivered(str(self.predict(sql_column(score, dialect))), path)  # type: ignore[arg-type]
+        return delivered(str(self.predict(formulas.sql_column(score, dialect))), path)  # type: ignore[arg-type]
 
     def describe(self) -> str:
         """Return what was done and found, in a few sentences.

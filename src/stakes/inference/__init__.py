@@ -19,7 +19,15 @@ from stakes.inference._comparison import paired_rows as paired_rows
 from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
 from stakes.inference._cross_fitting import expanded_rows as expanded_rows
-from stakes.inference._metric_interval import Pooled, integrated_metric, metric_difference, metric_interval, pool
+from stakes.inference._metric_interval import (
+    Pooled,
+    RandomEffects,
+    integrated_metric,
+    metric_difference,
+    metric_interval,
+    pool,
+    random_effects,
+)
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import MONEY_PER as MONEY_PER
 from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
@@ -28,7 +36,6 @@ from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
-from stakes.inference._random_effects import RandomEffects, random_effects
 from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
 from stakes.inference._selection import differences_from as differences_from

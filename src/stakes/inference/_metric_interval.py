@@ -1,10 +1,10 @@
-"""Intervals of any metric, also over horizons and over imputed data sets."""
+"""Intervals of any metric, and pooling over horizons, imputed data sets and centres."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,22 +24,12 @@ from stakes.base.validation import (
 )
 from stakes.core.options import evaluation_data, with_fixed_weights
 from stakes.core.score_table import ScoreTable
-from stakes.inference._area import (
-    AREAS,
-    Area,
-    AreaDifference,
-    AreaRegret,
-    area_estimate,
-    area_gap,
-    area_regret,
-    mean_moments,
-    metric_range,
-    row_mean,
-)
+from stakes.inference import _area
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.metrics import METRICS, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
+from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import Estimate, Moments, half_width, moments_of
@@ -102,7 +92,7 @@ def integrated_metric(
     times = to_floats(to_array(horizons, "horizons"), "horizons")
     if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
         raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
-    mean, columns = row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
+    mean, columns = _area.row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
     value, contributions = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
     for part, time, score in zip(share, times, columns, strict=True):
@@ -112,13 +102,15 @@ def integrated_metric(
         contributions += part * design.contributions(found.slope)
     # fewest are followed to the last horizon
     variance, degrees, reason = design.variance_of(contributions)
-    moments = Moments(value, float(variance), float(degrees), reason=reason).within(*metric_range(metric, options))
+    moments = Moments(value, float(variance), float(degrees), reason=reason).within(
+        *_area.metric_range(metric, options)
+    )
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
 
 
 def _check_metric(metric: Any) -> str:
-    if isinstance(metric, str) and metric not in AREAS:
+    if isinstance(metric, str) and metric not in _area.AREAS:
         return metric
     raise ValueError(f"metric must be the name of a mean over rows, got {metric!r}.")
 
@@ -266,7 +258,7 @@ def _combined(values: Floats, variances: Floats, degrees: Floats, n_rows: float)
 
 
 def _pooled_columns(
-    each: Sequence[Moments] | Sequence[Area] | Sequence[AreaDifference],
+    each: Sequence[Moments] | Sequence[_area.Area] | Sequence[_area.AreaDifference],
 ) -> tuple[Floats, Floats, Floats]:
     """Values, variances and degrees of freedom."""
     values, variances, degrees = np.array([(e.value, e.variance, e.degrees) for e in each], dtype=np.float64).T
@@ -281,7 +273,7 @@ def pooled_moments(each: Sequence[Moments], n_rows: float) -> Moments:
     return replace(scarcest, value=found.value, variance=variance, degrees=found.degrees, room=room)
 
 
-def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) -> Area:
+def pooled_area(each: Sequence[_area.Area], n_rows: float, *, log_odds: bool = False) -> _area.Area:
     """Pool areas; ``log_odds`` says on which scale their mean and the spread between data sets are taken."""
     values, variances, degrees = _pooled_columns(each)
     first = next((e for e in each if e.note), each[0])
@@ -300,20 +292,20 @@ def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) 
     return replace(first, value=value, variance=within, degrees=own, floor=floor, between=between, rubin=rubin)
 
 
-def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> AreaDifference:
+def pooled_area_difference(each: Sequence[_area.AreaDifference], n_rows: float) -> _area.AreaDifference:
     """Pool differences of two areas, each area on its own scale, so that the means differ by the mean difference."""
     found = _combined(*_pooled_columns(each), n_rows)
     areas = (pooled_area([e.first for e in each], n_rows), pooled_area([e.second for e in each], n_rows))
     carrying, same = float(np.min([e.carrying for e in each])), all(e.same for e in each)
-    return AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
+    return _area.AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
 
 
-def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
+def pooled_area_regret(each: Sequence[_area.AreaRegret], n_rows: float) -> _area.AreaRegret:
     """Pool regrets of thresholds drawn like the scores, through the areas that they are made of."""
     area = pooled([e.area for e in each], n_rows)
     factor, shift = mean_of([e.factor for e in each]), mean_of([e.shift for e in each])
     error = math.hypot(factor * area.standard_error, shift) if shift > 0.0 else factor * area.standard_error
-    return AreaRegret(area, factor, shift, error)
+    return _area.AreaRegret(area, factor, shift, error)
 
 
 def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
@@ -324,9 +316,9 @@ def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
 
 _POOLING: dict[type[Any], Callable[..., Any]] = {
     Moments: pooled_moments,
-    Area: pooled_area,
-    AreaDifference: pooled_area_difference,
-    AreaRegret: pooled_area_regret,
+    _area.Area: pooled_area,
+    _area.AreaDifference: pooled_area_difference,
+    _area.AreaRegret: pooled_area_regret,
     CrossFitted: pooled_cross_fit,
 }
 
@@ -450,7 +442,7 @@ def metric_interval(
 
 def _measured(
     name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
-) -> Area | AreaRegret | Moments | CrossFitted:
+) -> _area.Area | _area.AreaRegret | Moments | CrossFitted:
     """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
         return _multiclass(name, data, options, about["sample_weight"], dependence)
@@ -463,11 +455,11 @@ def _measured(
     if rows is None and dependence != (None, None):
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     known = (None, None) if rows is None else dependence_of(rows, *dependence, about["sample_weight"])
-    if name not in AREAS:
-        return mean_moments(row_mean(name, options), (cells,), known)
+    if name not in _area.AREAS:
+        return _area.mean_moments(_area.row_mean(name, options), (cells,), known)
     check_parameters(METRICS[name], options)
-    area = area_estimate(cells, known)
-    return area if name == "roc_auc_score" else area_regret(cells, area, known)
+    area = _area.area_estimate(cells, known)
+    return area if name == "roc_auc_score" else _area.area_regret(cells, area, known)
 
 
 def metric_difference(
@@ -552,7 +544,7 @@ def metric_difference(
         each.append(_difference(name, (first, second), options, dependence))
     gap = each[0] if len(each) == 1 else pooled(each, _count(y_true, clusters, sample_weight))
     found = gap.interval(level), gap.p_value()
-    if method == "delong" and isinstance(gap, AreaDifference):
+    if method == "delong" and isinstance(gap, _area.AreaDifference):
         found = gap.delong(level)
     note = _note([(one.note, one.interval(level)) for one in each])
     return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=note)
@@ -560,13 +552,13 @@ def metric_difference(
 
 def _difference(
     metric: str, cells: tuple[WeightedCells, WeightedCells], options: dict[str, Any], dependence: Dependence
-) -> AreaDifference | AreaRegret | Moments:
+) -> _area.AreaDifference | _area.AreaRegret | Moments:
     """Estimate the metric of the first scores minus that of the second, on the same rows."""
-    if metric in AREAS:
+    if metric in _area.AREAS:
         check_parameters(METRICS[metric], options)
-        gap = area_gap(*cells, dependence)
-        return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
-    return mean_moments(row_mean(metric, options), cells, dependence)
+        gap = _area.area_gap(*cells, dependence)
+        return gap if metric == "roc_auc_score" else _area.area_regret(cells[0], gap, dependence)
+    return _area.mean_moments(_area.row_mean(metric, options), cells, dependence)
 
 
 def _note(each: list[tuple[str, tuple[float, float]]]) -> str:
@@ -608,12 +600,12 @@ def _needs_probability(metric: str) -> bool:
 
 
 def _estimate(
-    metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
+    metric: str, moments: _area.Area | _area.AreaRegret | Moments | CrossFitted, level: float, method: Method
 ) -> Estimate:
     """Build the interval of a registered metric, clipped to its range."""
     if isinstance(moments, CrossFitted):
         return moments.estimate(level)
-    if method == "delong" and isinstance(moments, Area):
+    if method == "delong" and isinstance(moments, _area.Area):
         return Estimate(metric, moments.value, moments.standard_error, moments.delong(level), level, moments.reason)
     (low, high), known = moments.interval(level), METRICS[metric]
     interval = (max(low, known.low), min(high, known.high)) if math.isfinite(low) else (low, high)
@@ -636,3 +628,192 @@ def _multiclass(
     found, rows, reason = design.variance(values, np.array([0.0, METRICS[metric].high]))
     value = float(np.dot(design.share, values))
     return moments_of(value, found, rows, reason=reason, clustered=codes is not None, names=("row", "row"))
+
+
+# Random-effects pooling of estimates from several centres.
+
+_LEAST = 3  # estimates that a variance between them needs
+_TOLERANCE = 1e-14
+_VARIANCES = 400  # points of the confidence distribution of the variance between centres
+_HALVINGS = 60
+_FAR = 9.0  # standard deviations beyond which nothing is
+
+
+@dataclass(frozen=True)
+class RandomEffects(Tabular):
+    """The mean of what centres truly have, how much they differ, and what to expect in another one.
+
+    Parameters
+    ----------
+    value, standard_error : float
+        Estimated mean over centres.
+    interval : tuple of float
+        Of the mean.
+    prediction_interval : tuple of float
+        In which the true value of another such centre is expected.
+    tau : float
+        Standard deviation of the true values between centres, by restricted maximum likelihood.
+    i_squared : float
+        Share of the variation of the estimates that is not noise, in [0, 1).
+    q : float
+        Cochran's Q, chi-square with one degree of freedom less than centres where all are truly alike.
+    centres : int
+        How many.
+    confidence_level : float
+        Of both intervals.
+
+    Examples
+    --------
+    >>> from stakes.inference import random_effects
+    >>> random_effects([0.1, 0.3, 0.08, 0.11], [0.01, 0.02, 0.015, 0.01])
+    RandomEffects(0.1466 [-0.01532, 0.3085], another centre [-0.2155, 0.51], I2 98%, 4 centres)
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    prediction_interval: tuple[float, float]
+    tau: float
+    i_squared: float
+    q: float
+    centres: int
+    confidence_level: float
+
+    def _records(self) -> list[dict[str, Any]]:
+        ends = {"ci_low": self.interval[0], "ci_high": self.interval[1]}
+        ends |= {"prediction_low": self.prediction_interval[0], "prediction_high": self.prediction_interval[1]}
+        spread = {"tau": self.tau, "i_squared": self.i_squared, "q": self.q, "centres": self.centres}
+        return [{"value": self.value, "standard_error": self.standard_error, **ends, **spread}]
+
+    def __repr__(self) -> str:
+        mean, another = ("[{:.4g}, {:.4g}]".format(*ends) for ends in (self.interval, self.prediction_interval))
+        return (
+            f"RandomEffects({self.value:.4g} {mean}, another centre {another}, I2 {self.i_squared:.0%}, "
+            f"{self.centres} centres)"
+        )
+
+
+def random_effects(values: ArrayLike, standard_errors: ArrayLike, *, confidence_level: float = 0.95) -> RandomEffects:
+    """Pool estimates of several centres whose true values differ.
+
+    Parameters
+    ----------
+    values, standard_errors : array_like of shape (k,)
+        One of each for every centre, at least three, on a scale on which they are about normal: the log-odds of an
+        AUC, the log of a ratio.
+    confidence_level : float, default 0.95
+        Of both intervals, in (0, 1).
+
+    Returns
+    -------
+    RandomEffects
+
+    Raises
+    ------
+    ValueError
+        For fewer than three estimates, numbers that do not pair, or errors that are not above 0.
+
+    Notes
+    -----
+    The variance between centres is the restricted maximum-likelihood estimate, the interval of the mean that of Hartung
+    and Knapp (2001, doi:10.1002/sim.1009), never narrower than one that takes the centres to be alike (Rover et al.
+    2015, doi:10.1186/s12874-015-0091-1), with Student's t of one degree of freedom less than centres: as
+    ``rma(method="REML", test="adhoc")`` of R's metafor.
+
+    The prediction interval does not take the estimated variance for the true one, which with few centres is 0 too
+    often. It mixes the normal distributions that follow from each variance over its confidence distribution, from the
+    generalised Q (Nagashima, Noma and Furukawa 2019, doi:10.1177/0962280218773520), and holds the interval of the mean.
+
+    Examples
+    --------
+    >>> from stakes.inference import random_effects
+    >>> found = random_effects([-0.4, -0.2, -0.9, -0.5, -0.1], [0.2, 0.1, 0.3, 0.2, 0.1])
+    >>> round(found.value, 3), round(found.tau, 3)
+    (-0.326, 0.185)
+    """
+    from scipy.special import stdtrit
+
+    level = check_level(confidence_level)
+    y, errors = to_floats(np.asarray(values), "values"), to_floats(np.asarray(standard_errors), "standard_errors")
+    if y.ndim != 1 or y.shape != errors.shape or len(y) < _LEAST:
+        raise ValueError(
+            f"values and standard_errors must pair, at least {_LEAST} of them, got shapes {y.shape} and {errors.shape}."
+        )
+    if not (np.isfinite(y).all() and np.isfinite(errors).all() and errors.min() > 0.0):
+        raise ValueError(f"values must be finite and standard_errors > 0, got {y.tolist()} and {errors.tolist()}.")
+    k, v = len(y), np.square(errors)
+    tau2 = _variance_between(y, v)
+    w = 1.0 / (v + tau2)
+    mean = float(w @ y / w.sum())
+    scale = max(1.0, float(w @ np.square(y - mean)) / (k - 1))
+    error = math.sqrt(scale / float(w.sum()))
+    t = float(stdtrit(k - 1, 0.5 + 0.5 * level))
+    least, most = _expected_elsewhere(y, v, 0.5 * (1.0 - level))
+    alike = 1.0 / v
+    common = float(alike @ y / alike.sum())
+    typical = (k - 1) * float(alike.sum()) / float(alike.sum() ** 2 - np.square(alike).sum())  # Higgins and Thompson
+    return RandomEffects(
+        mean,
+        error,
+        (mean - t * error, mean + t * error),
+        (min(least, mean - t * error), max(most, mean + t * error)),
+        math.sqrt(tau2),
+        tau2 / (tau2 + typical),
+        float(alike @ np.square(y - common)),
+        k,
+        level,
+    )
+
+
+def _variance_between(y: Floats, v: Floats) -> float:
+    """Where the restricted log-likelihood is highest: its slope falls through 0, or is negative at 0 already."""
+    from scipy.optimize import brentq
+
+    def slope(tau2: float) -> float:
+        w = 1.0 / (v + tau2)
+        total, square = float(w.sum()), float(w @ w)
+        gap = y - float(w @ y) / total
+        return float(np.square(w * gap).sum()) - total + square / total
+
+    if slope(0.0) <= 0.0:
+        return 0.0
+    high = float(np.var(y, ddof=1))
+    while slope(high) > 0.0:
+        high *= 2.0
+    return float(brentq(slope, 0.0, high, xtol=_TOLERANCE * high, rtol=_TOLERANCE))
+
+
+def _expected_elsewhere(y: Floats, v: Floats, tail: float) -> tuple[float, float]:
+    """Quantiles of another centre's true value, over the confidence distribution of the variance between centres."""
+    from scipy.optimize import brentq
+    from scipy.special import chdtri, ndtr
+
+    tau2 = _solve_q(y, v, chdtri(len(y) - 1, (np.arange(_VARIANCES) + 0.5) / _VARIANCES))
+    w = 1.0 / (v + tau2[:, None])
+    total = w.sum(axis=1)
+    mean, spread = w @ y / total, np.sqrt(tau2 + 1.0 / total)
+
+    def below(x: float) -> float:
+        return float(ndtr((x - mean) / spread).mean())
+
+    low, high = float((mean - _FAR * spread).min()), float((mean + _FAR * spread).max())
+    first, last = (float(brentq(lambda x, p=p: below(x) - p, low, high)) for p in (tail, 1.0 - tail))
+    return first, last
+
+
+def _solve_q(y: Floats, v: Floats, goal: Floats) -> Floats:
+    """The variances at which the generalised Q, which falls in them, has these values; 0 where it starts below."""
+
+    def q(tau2: Floats) -> Floats:
+        w = 1.0 / (v + tau2[:, None])
+        gap = y - (w @ y / w.sum(axis=1))[:, None]
+        return np.asarray((w * np.square(gap)).sum(axis=1))
+
+    low, high = np.zeros(len(goal)), np.full(len(goal), float(np.var(y)) + float(v.max()))
+    while np.any(behind := q(high) > goal):
+        high = np.where(behind, 4.0 * high, high)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        above = q(middle) > goal
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(q(np.zeros(len(goal))) > goal, 0.5 * (low + high), 0.0)
