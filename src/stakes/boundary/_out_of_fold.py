@@ -528,7 +528,7 @@ def _slope(rates: np.ndarray, share: float) -> float:
 LEARNING_SHARE = 0.2
 _CANDIDATES = 40  # up to a quarter of the rows; beyond, in steps of _RATIO
 _RATIO = 0.15
-_MOST_REGIONS = 8
+_REGIONS = 8
 _PROBABILITY = 1e-6  # to which tails of the binomial agree between versions of scipy
 _TINY = 1e-300
 _SMALLEST = 4
@@ -654,8 +654,8 @@ def _check_test(content: JsonReader, found: Certificate) -> None:
     for name, value in wanted.items():
         if not math.isclose(getattr(found, name), value, rel_tol=_PROBABILITY, abs_tol=_TINY):
             raise content.broken(name, f"{value:.10g}, as the counts say, got {getattr(found, name)}")
-    if not (found.selected > 0) <= found.regions_tested <= _MOST_REGIONS:
-        raise content.broken("regions_tested", f"from 1 to {_MOST_REGIONS}, or 0 if selected is, got {found.regions_tested}")
+    if not (found.selected > 0) <= found.regions_tested <= _REGIONS:
+        raise content.broken("regions_tested", f"from 1 to {_REGIONS}, or 0 if selected is, got {found.regions_tested}")
     passed = found.p_value <= delta and found.regions_tested > 0
     if passed is found.abstained:
         raise content.broken("abstained", f"{str(not passed).lower()}, as p_value and regions_tested say")
@@ -767,7 +767,7 @@ def candidate_sizes(learned: Floats, n_test: int, min_precision: float) -> list[
     z = excess * math.sqrt(n_test / n) / (spread * np.sqrt(sizes))
     start = int(np.argmax(z))
     kept = [int(sizes[start]), *sizes[start + 1 :][z[start + 1 :] > _LOWEST_Z].tolist()]
-    places = np.unique(np.round(np.linspace(0, len(kept) - 1, _MOST_REGIONS)).astype(int))
+    places = np.unique(np.round(np.linspace(0, len(kept) - 1, _REGIONS)).astype(int))
     return [kept[place] for place in places]
 
 
