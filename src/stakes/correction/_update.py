@@ -24,13 +24,7 @@ from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData, evaluation_data
 from stakes.core.regret import row_losses
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
-from stakes.correction._loss_calibration import (
-    chi2_tail,
-    design_effect,
-    log_likelihood,
-    robust_covariance,
-    sandwich,
-)
+from stakes.correction._loss_calibration import chi2_tail, design_effect, log_likelihood, robust_covariance, sandwich
 from stakes.correction._weights import shift_odds
 from stakes.costs import CostsLike, as_costs, check_scale
 from stakes.outputs.files import delivered, json_ready
