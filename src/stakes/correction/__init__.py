@@ -18,9 +18,8 @@ from stakes.correction._loss_calibration import (
     loss_calibration_curve,
     loss_calibration_test,
 )
-from stakes.correction._prior import PriorEstimate, estimate_prior
 from stakes.correction._update import METHODS as METHODS
-from stakes.correction._update import ModelUpdate, UpdateTest, update
+from stakes.correction._update import ModelUpdate, PriorEstimate, UpdateTest, estimate_prior, update
 from stakes.correction._weights import (
     apply_class_weight,
     apply_loss_matrix,

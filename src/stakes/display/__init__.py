@@ -16,8 +16,16 @@ from stakes.display._decisions import (
     UtilityCurveDisplay,
     ValueOfInformationDisplay,
 )
-from stakes.display._histories import CostMonitorDisplay, MonitorDisplay
-from stakes.display._plot import ForestDisplay, HorizonDisplay, plot_costs, plot_curve, plot_evaluation, plot_study
+from stakes.display._plot import (
+    CostMonitorDisplay,
+    ForestDisplay,
+    HorizonDisplay,
+    MonitorDisplay,
+    plot_costs,
+    plot_curve,
+    plot_evaluation,
+    plot_study,
+)
 from stakes.display._reliability import (
     BinnedReliabilityDisplay,
     DecompositionDisplay,
