@@ -1,4 +1,4 @@
-"""Figures of several panels: evaluations, trainings and monitors; and the displays behind ``.plot()`` of every result."""
+"""Figures of several panels: evaluations, trainings, monitors; and the displays behind ``.plot()`` of every result."""
 
 from __future__ import annotations
 
