@@ -18,7 +18,7 @@ from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
-from stakes.correction._weights import Stated, class_weights, sampling_factors, shift_odds, shift_rows, training_labels
+from stakes.correction._weights import Classes, Stated, shift_odds, shift_rows, training_labels
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
@@ -963,12 +963,13 @@ def _stated_factors(
     pos_label: object,
 ) -> Floats:
     """Combined factor of weight and sampling of each class in training; ones if nothing is stated."""
-    factors, one_column = np.ones(n_classes), n_classes == 2
-    if pos_label is not None and one_column:
+    factors = np.ones(n_classes)
+    if pos_label is not None and n_classes == 2:
         labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
+    classes = Classes(n_classes, labels, n_classes == 2)
     if any(value is not None for value in stated):
-        factors = class_weights(n_classes, stated, y_train, labels, one_column=one_column)
-    return factors * sampling_factors(*sampling, n_classes, labels, one_column=one_column)
+        factors = classes.weights(stated, y_train)
+    return factors * classes.sampling(*sampling)
 
 
 def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:

@@ -22,7 +22,7 @@ from stakes.core.options import EvaluationData, evaluation_data
 from stakes.core.regret import row_losses
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.correction._loss_calibration import chi2_tail, design_effect, log_likelihood, robust_covariance, sandwich
-from stakes.correction._weights import read_prior, read_scores, shift_odds
+from stakes.correction._weights import classes_of, read_scores, shift_odds
 from stakes.costs import CostsLike, as_costs, check_scale
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
@@ -972,7 +972,7 @@ def estimate_prior(
     scores = read_scores(y_prob)
     binary = scores.values.ndim == 1
     rows = np.column_stack([1.0 - scores.values, scores.values]) if binary else scores.values
-    before = read_prior(training_prior, scores.n_classes, labels, "training_prior", one_column=scores.one_column)
+    before = classes_of(scores, labels).prior(training_prior, "training_prior")
     if before.min() < validation.SQUARED_WELL[0]:  # rows are divided by it
         rule = f"training_prior must give every class a share of at least {validation.SQUARED_WELL[0]:g}"
         raise ValueError(f"{rule}, got {training_prior!r}.")
