@@ -24,7 +24,18 @@ from stakes.base.validation import (
 )
 from stakes.core.options import evaluation_data, with_fixed_weights
 from stakes.core.score_table import ScoreTable
-from stakes.inference import _area
+from stakes.inference._area import (
+    AREAS,
+    Area,
+    AreaDifference,
+    AreaRegret,
+    area_estimate,
+    area_gap,
+    area_regret,
+    mean_moments,
+    metric_range,
+    row_mean,
+)
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.metrics import METRICS, check_parameters
@@ -92,7 +103,7 @@ def integrated_metric(
     times = to_floats(to_array(horizons, "horizons"), "horizons")
     if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
         raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
-    mean, columns = _area.row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
+    mean, columns = row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
     value, contributions = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
     for part, time, score in zip(share, times, columns, strict=True):
@@ -102,15 +113,13 @@ def integrated_metric(
         contributions += part * design.contributions(found.slope)
     # fewest are followed to the last horizon
     variance, degrees, reason = design.variance_of(contributions)
-    moments = Moments(value, float(variance), float(degrees), reason=reason).within(
-        *_area.metric_range(metric, options)
-    )
+    moments = Moments(value, float(variance), float(degrees), reason=reason).within(*metric_range(metric, options))
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
 
 
 def _check_metric(metric: Any) -> str:
-    if isinstance(metric, str) and metric not in _area.AREAS:
+    if isinstance(metric, str) and metric not in AREAS:
         return metric
     raise ValueError(f"metric must be the name of a mean over rows, got {metric!r}.")
 
@@ -258,7 +267,7 @@ def _combined(values: Floats, variances: Floats, degrees: Floats, n_rows: float)
 
 
 def _pooled_columns(
-    each: Sequence[Moments] | Sequence[_area.Area] | Sequence[_area.AreaDifference],
+    each: Sequence[Moments] | Sequence[Area] | Sequence[AreaDifference],
 ) -> tuple[Floats, Floats, Floats]:
     """Values, variances and degrees of freedom."""
     values, variances, degrees = np.array([(e.value, e.variance, e.degrees) for e in each], dtype=np.float64).T
@@ -273,7 +282,7 @@ def pooled_moments(each: Sequence[Moments], n_rows: float) -> Moments:
     return replace(scarcest, value=found.value, variance=variance, degrees=found.degrees, room=room)
 
 
-def pooled_area(each: Sequence[_area.Area], n_rows: float, *, log_odds: bool = False) -> _area.Area:
+def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) -> Area:
     """Pool areas; ``log_odds`` says on which scale their mean and the spread between data sets are taken."""
     values, variances, degrees = _pooled_columns(each)
     first = next((e for e in each if e.note), each[0])
@@ -292,20 +301,20 @@ def pooled_area(each: Sequence[_area.Area], n_rows: float, *, log_odds: bool = F
     return replace(first, value=value, variance=within, degrees=own, floor=floor, between=between, rubin=rubin)
 
 
-def pooled_area_difference(each: Sequence[_area.AreaDifference], n_rows: float) -> _area.AreaDifference:
+def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> AreaDifference:
     """Pool differences of two areas, each area on its own scale, so that the means differ by the mean difference."""
     found = _combined(*_pooled_columns(each), n_rows)
     areas = (pooled_area([e.first for e in each], n_rows), pooled_area([e.second for e in each], n_rows))
     carrying, same = float(np.min([e.carrying for e in each])), all(e.same for e in each)
-    return _area.AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
+    return AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
 
 
-def pooled_area_regret(each: Sequence[_area.AreaRegret], n_rows: float) -> _area.AreaRegret:
+def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
     """Pool regrets of thresholds drawn like the scores, through the areas that they are made of."""
     area = pooled([e.area for e in each], n_rows)
     factor, shift = mean_of([e.factor for e in each]), mean_of([e.shift for e in each])
     error = math.hypot(factor * area.standard_error, shift) if shift > 0.0 else factor * area.standard_error
-    return _area.AreaRegret(area, factor, shift, error)
+    return AreaRegret(area, factor, shift, error)
 
 
 def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
@@ -316,9 +325,9 @@ def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
 
 _POOLING: dict[type[Any], Callable[..., Any]] = {
     Moments: pooled_moments,
-    _area.Area: pooled_area,
-    _area.AreaDifference: pooled_area_difference,
-    _area.AreaRegret: pooled_area_regret,
+    Area: pooled_area,
+    AreaDifference: pooled_area_difference,
+    AreaRegret: pooled_area_regret,
     CrossFitted: pooled_cross_fit,
 }
 
@@ -442,7 +451,7 @@ def metric_interval(
 
 def _measured(
     name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
-) -> _area.Area | _area.AreaRegret | Moments | CrossFitted:
+) -> Area | AreaRegret | Moments | CrossFitted:
     """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
         return _multiclass(name, data, options, about["sample_weight"], dependence)
@@ -455,11 +464,11 @@ def _measured(
     if rows is None and dependence != (None, None):
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     known = (None, None) if rows is None else dependence_of(rows, *dependence, about["sample_weight"])
-    if name not in _area.AREAS:
-        return _area.mean_moments(_area.row_mean(name, options), (cells,), known)
+    if name not in AREAS:
+        return mean_moments(row_mean(name, options), (cells,), known)
     check_parameters(METRICS[name], options)
-    area = _area.area_estimate(cells, known)
-    return area if name == "roc_auc_score" else _area.area_regret(cells, area, known)
+    area = area_estimate(cells, known)
+    return area if name == "roc_auc_score" else area_regret(cells, area, known)
 
 
 def metric_difference(
@@ -544,7 +553,7 @@ def metric_difference(
         each.append(_difference(name, (first, second), options, dependence))
     gap = each[0] if len(each) == 1 else pooled(each, _count(y_true, clusters, sample_weight))
     found = gap.interval(level), gap.p_value()
-    if method == "delong" and isinstance(gap, _area.AreaDifference):
+    if method == "delong" and isinstance(gap, AreaDifference):
         found = gap.delong(level)
     note = _note([(one.note, one.interval(level)) for one in each])
     return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=note)
@@ -552,13 +561,13 @@ def metric_difference(
 
 def _difference(
     metric: str, cells: tuple[WeightedCells, WeightedCells], options: dict[str, Any], dependence: Dependence
-) -> _area.AreaDifference | _area.AreaRegret | Moments:
+) -> AreaDifference | AreaRegret | Moments:
     """Estimate the metric of the first scores minus that of the second, on the same rows."""
-    if metric in _area.AREAS:
+    if metric in AREAS:
         check_parameters(METRICS[metric], options)
-        gap = _area.area_gap(*cells, dependence)
-        return gap if metric == "roc_auc_score" else _area.area_regret(cells[0], gap, dependence)
-    return _area.mean_moments(_area.row_mean(metric, options), cells, dependence)
+        gap = area_gap(*cells, dependence)
+        return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
+    return mean_moments(row_mean(metric, options), cells, dependence)
 
 
 def _note(each: list[tuple[str, tuple[float, float]]]) -> str:
@@ -600,12 +609,12 @@ def _needs_probability(metric: str) -> bool:
 
 
 def _estimate(
-    metric: str, moments: _area.Area | _area.AreaRegret | Moments | CrossFitted, level: float, method: Method
+    metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
 ) -> Estimate:
     """Build the interval of a registered metric, clipped to its range."""
     if isinstance(moments, CrossFitted):
         return moments.estimate(level)
-    if method == "delong" and isinstance(moments, _area.Area):
+    if method == "delong" and isinstance(moments, Area):
         return Estimate(metric, moments.value, moments.standard_error, moments.delong(level), level, moments.reason)
     (low, high), known = moments.interval(level), METRICS[metric]
     interval = (max(low, known.low), min(high, known.high)) if math.isfinite(low) else (low, high)
