@@ -34,6 +34,10 @@ import sys, numpy as np, polars as pl
 frame = getattr(pl, sys.argv[1])(sys.argv[2])
 columns = {name: frame[name].to_numpy() for name in frame.columns}
 """
+SUMMED = """
+import sys, polars as pl
+pl.scan_parquet(sys.argv[1]).select(pl.all().sum()).collect(engine="streaming")
+"""
 EVALUATE = READ + "import stakes\nstakes.evaluate(columns.pop('y'), columns, costs=(0.02, 0.10))\n"
 
 
@@ -96,6 +100,27 @@ def file_row(name, models, sizes, reads, code, *more, shown):
 
     one = Command("stakes", " ".join(["stakes evaluate", *more]), command, prepare)
     return Cliff(name, one, Command(reads, shown, least, prepare), sizes, tuple(size // 100 for size in sizes))
+
+
+def days_row():
+    """A command on a pattern of eight files of 3 models, whose rows are not held."""
+
+    def prepare(size, folder):
+        for day in range(8):
+            (folder / f"day={day}").mkdir()
+            write_predictions(folder / f"day={day}" / "p.parquet", size // 8, 3)
+
+    def command(folder):
+        pattern = str(folder / "day=*" / "p.parquet")
+        models = "model 0,model 1,model 2"
+        return [PROGRAM, "evaluate", pattern, "--label", "y", "--models", models, "--costs", "0.02:0.10"]
+
+    def least(folder):
+        return [sys.executable, "-c", SUMMED, str(folder / "day=*" / "p.parquet")]
+
+    one = Command("stakes", "stakes evaluate 'day=*/*.parquet'", command, prepare)
+    sizes = 3 * 10**5, 3 * 10**6, 3 * 10**7
+    return by("files by a pattern, 3 models", one, Command("polars", "sums of the columns", least, prepare), sizes)
 
 
 def correction_row():
@@ -345,6 +370,7 @@ FILES = (
         shown="polars.read_parquet, evaluate",
     ),
     file_row("file of 2 models, to report", 2, TEN_MILLION, "polars", READ, *TO_PAGE, shown="read_parquet"),
+    days_row(),
     correction_row(),
     wide_row(),
     small_row(),

@@ -35,6 +35,7 @@ NAMES = {
     "information": "value of information of published cells, errors of its normal form, what plans come to",
     "ledger": "how often claims of the conclusion and printed intervals are false, in 126 designs",
     "published": "printed tables that follow from published files: risk models, penalized scores beside F1",
+    "risk_curves": "regret and net benefit of the four risk models of Flores et al. over the threshold",
     "refitting": "bias and coverage of cross-validation, Harrell and .632+, and of claims about the best estimator",
     "selection": "what picking the best of many models does to its numbers, and whether select_best repairs it",
     "posterior_network": "evidence of a Posterior Network beside true sample sizes, its bias, its log loss on adult",
@@ -47,7 +48,10 @@ TITLE = "All replications and simulations, as they ran"
 ABOUT = """\
 What each command printed, but for the level of headings and the name of the folder. What it means and why it
 differs from what the papers print stands on [the page of replications](../replications.md) and in the guides."""
-PICTURES = {"loss_calibration": "figure_*.png"}  # what parts leave in the folder besides
+PICTURES = {
+    "loss_calibration": "figure_*.png",
+    "risk_curves": "risk_curves_*.png",
+}  # what parts leave in the folder besides
 
 
 def main() -> None:

@@ -1,7 +1,11 @@
 """What `python -m replications all` runs, and with `--quick` in sizes that say nothing but that it runs."""
 
 _KEPT = dict.fromkeys(("deferral", "information", "refitting", "selection"), "--folder {folder}")
-_KEPT |= {"ledger": "--out {folder}/ledger.jsonl", "loss_calibration": "--output {folder}"}
+_KEPT |= {
+    "ledger": "--out {folder}/ledger.jsonl",
+    "loss_calibration": "--output {folder}",
+    "risk_curves": "--output {folder}",
+}
 LONGEST = ("boundary", "ledger", "boundary_gain", "posterior_network", "coverage_bands")  # begin before the others
 QUICK = {
     "assel": "--patients 20000",

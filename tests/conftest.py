@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from forked import Forker
 from hypothesis import settings
 
 # They hold no tests, and need the libraries that read files.
@@ -78,6 +79,16 @@ def load_data(reference_dir):
         return pandas.read_csv(existing(reference_dir / "data" / f"{name}.csv.gz"))
 
     return load
+
+
+@pytest.fixture(scope="session")
+def forker():
+    """Return what starts programs in forks of one process that has imported what they need."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs a system that forks.")
+    found = Forker()
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

@@ -121,9 +121,9 @@ def changed(node):
     """Return what stands in the place of a node, or None where nothing does."""
     if not isinstance(node, (ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Constant)):
         return None
-    new = copy.deepcopy(node)
+    new = copy.copy(node)
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-        new.ops[0] = COMPARISONS[type(node.ops[0])]()
+        new.ops = [COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not _is_text(node):
         new.op = OPERATORS[type(node.op)]()
     elif isinstance(node, ast.BoolOp):
@@ -170,14 +170,28 @@ def _places_of(path):
 
 
 def _mutant(path, index, node, statement):
-    text = ast.unparse(_Replace(node).visit(copy_with(statement, node))).splitlines()
-    was, now = ast.unparse(node), ast.unparse(changed(node))
-    return Mutant(path, index, was, now, text[0] if hasattr(statement, "body") else " ".join(text), node.lineno)
+    new, head, was = changed(node), _head(statement), ast.unparse(node)
+    kind, fields = node.__class__, vars(node).copy()
+    node.__class__ = new.__class__  # for a moment, in place of a copy of the statement
+    vars(node).clear()
+    vars(node).update(vars(new))
+    text = ast.unparse(head).splitlines()
+    node.__class__ = kind
+    vars(node).clear()
+    vars(node).update(fields)
+    now = ast.unparse(new)
+    return Mutant(path, index, was, now, text[0] if head is not statement else " ".join(text), node.lineno)
 
 
-def copy_with(statement, node):
-    """Return a copy of a statement that holds the node itself."""
-    return copy.deepcopy(statement, {id(node): node})
+def _head(statement):
+    """Return a statement without its body and branches, of which no line is shown."""
+    if not hasattr(statement, "body"):
+        return statement
+    head = copy.copy(statement)
+    head.body = [ast.Pass()]
+    for branch in {"orelse", "handlers", "finalbody"}.intersection(head._fields):
+        setattr(head, branch, [])
+    return head
 
 
 def _places(tree):

@@ -22,6 +22,7 @@ from tools.imports import (
     SOURCES,
     circles,
     import_graph,
+    importing,
     inner_imports,
     module_name,
     nodes,
@@ -48,6 +49,7 @@ def forget():
     """Let go of the trees of all files in the end: whatever runs after would carry them along."""
     yield
     nodes.cache_clear()
+    importing.cache_clear()
     code_lines.cache_clear()
 
 
@@ -177,7 +179,7 @@ def classes_defined_twice(sources):
     """List the names of classes that more than one file defines at its top level."""
     homes = collections.defaultdict(list)
     for relative, text in sources.items():
-        for node in ast.parse(text).body:
+        for node in nodes(text)[0].body:
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(relative)
     return sorted(name for name, files in homes.items() if len(files) > 1)
@@ -198,7 +200,7 @@ def hidden_arguments(files):
     return [
         f"{path}:{node.lineno}"
         for path, source in files.items()
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "locals"
     ]
 

@@ -85,7 +85,7 @@ print(pathlib.Path(other).exists(), os.environ["OMP_NUM_THREADS"])
 @pytest.mark.parametrize(
     ("sizes", "names", "as_they_are"),
     [
-        (sizes_of_replications, list(replications.NAMES), {"grid_search", "published"}),
+        (sizes_of_replications, list(replications.NAMES), {"grid_search", "published", "risk_curves"}),
         (sizes_of_benchmarks, benchmarks.suite_names(), set()),
     ],
     ids=["replications", "benchmarks"],

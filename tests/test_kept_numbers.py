@@ -6,7 +6,6 @@ known to be wrong; each such number is listed in ``ALLOWED``.
 
 from __future__ import annotations
 
-import copy
 import json
 from fnmatch import fnmatch
 from pathlib import Path
@@ -39,8 +38,7 @@ CHANGES = {
 def leaves(content, path=()):
     """Every number of nested JSON with the way to it."""
     if isinstance(content, dict | list):
-        inside = content.items() if isinstance(content, dict) else enumerate(content)
-        for key, value in inside:
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
             yield from leaves(value, (*path, key))
     elif isinstance(content, int | float) and not isinstance(content, bool):
         yield path, content
@@ -54,24 +52,27 @@ def keys(content):
 
 
 def changed(content, path, change):
-    """The content with one number changed."""
-    found = copy.deepcopy(content)
-    inside = found
+    """The text of the content with one number changed; the content itself is left as it was."""
+    inside = content
     for key in path[:-1]:
         inside = inside[key]
+    before = inside.copy()
     if change is None:
         del inside[path[-1]]
     else:
-        inside[path[-1]] = change(inside[path[-1]])
-    return found
+        inside[path[-1]] = change(before[path[-1]])
+    text = json.dumps(content)
+    inside.clear()
+    inside.update(before) if isinstance(inside, dict) else inside.extend(before)
+    return text
 
 
 def changes_of(content):
     """Every change of every number that makes it another one: what is changed, how, and the changed text."""
-    for path, value in leaves(content):
+    for path, value in list(leaves(content)):
         for kind, change in CHANGES.items():
             if change is None or type(change(value)) is bool or change(value) != value:
-                yield path, kind, json.dumps(changed(content, path, change))
+                yield path, kind, changed(content, path, change)
 
 
 def name_of(path):

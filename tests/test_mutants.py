@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mutated import ALIKE, SOURCE, Mutant, count, mutants
 
-from tests.mutants import BESIDE, Kept, asked_of, drawn, files, room_of, table
+from tests.mutants import BESIDE, Kept, asked_of, drawn, files, room_of, run, table
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
@@ -109,11 +109,13 @@ def test_what_became_of_changes_is_kept_and_counted(tmp_path):
     assert table(some, {})[-1].endswith("0 tried,    0 noticed (none tried)")
 
 
-def test_run_that_is_finished_prints_its_table_and_runs_no_test(tmp_path):
+def test_run_that_is_finished_prints_its_table_and_runs_no_test(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("STAKES_EXAMPLES", "few")
     chosen, _ = drawn(5, 3)
     for each in chosen:
         Kept(tmp_path).add(each, "")
-    command = [sys.executable, "-m", "tests.mutants", "--sample", "5", "--seed", "3", "--kept", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert "5 drawn, 0 to try" in done.stdout
-    assert done.stdout.rstrip().endswith("5 drawn,    5 tried,    5 noticed (100.0%)")
+    run(["--sample", "5", "--seed", "3", "--kept", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert "5 drawn, 0 to try" in printed
+    assert printed.rstrip().endswith("5 drawn,    5 tried,    5 noticed (100.0%)")

@@ -15,6 +15,7 @@ CURVES = [name for name in display.__all__ if name.endswith("Display")]
 TAKES = {"BandDisplay": "bands", "BinnedReliabilityDisplay": "bins", "CostDistributionDisplay": "costs"}
 TAKES |= {"DecompositionDisplay": "decompositions", "MonitorDisplay": "comparison", "ThresholdDisplay": "tables"}
 TAKES |= {"ActionCostsDisplay": "evaluation", "ValueOfInformationDisplay": "value", "BoundaryDisplay": "boundary"}
+TAKES |= {"BoundaryExplanationDisplay": "explanation"}
 TAKES |= {"CostMonitorDisplay": "monitor", "HorizonDisplay": "evaluation", "ForestDisplay": "evaluation"}
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import beta, betabinom
 
-from replications import assel, information, published, selection
+from replications import assel, information, published, risk_curves, selection
 from replications._kept import kept, markdown
 from replications.boundary import calibration, designs, methods, positivity, tables
 from stakes.boundary._problem import SortedLevel
@@ -270,3 +270,23 @@ def test_normal_form_errs_as_the_reference_says():
     """Section 3.1: largest error in standard errors, by how many rows decide."""
     for deciding, stated in ((1, 0.10), (5, 0.041), (8, 0.031), (20, 0.019), (40, 0.013)):
         assert information.normal(deciding)["worst"] == pytest.approx(stated, abs=0.0025)
+
+
+def test_heights_of_the_risk_models_are_counts_of_false_alarms_and_misses(load_data):
+    data = load_data("bcsc_predictions/bcsc_predictions")
+    cancer, n = data["cancer"].to_numpy() == 1, len(data)
+    regret, benefit = (
+        {name: [float(cell) for cell in cells] for name, *cells in risk_curves.rows(make)}
+        for make in (risk_curves.regret_curve, risk_curves.net_benefit_curve)
+    )
+    assert list(regret) == [*published.MODELS, "treat all", "treat none"]
+    for name in published.MODELS:
+        risk = data[name].to_numpy()
+        for k, t in enumerate(risk_curves.THRESHOLDS):
+            alarms, misses, found = (
+                ((risk >= t) & ~cancer).sum(),
+                ((risk < t) & cancer).sum(),
+                ((risk >= t) & cancer).sum(),
+            )
+            assert regret[name][k] == pytest.approx(1000 * (t * alarms + (1 - t) * misses) / n, abs=5e-4)
+            assert benefit[name][k] == pytest.approx(1000 * (found - alarms * t / (1 - t)) / n, abs=5e-4)

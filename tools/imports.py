@@ -48,9 +48,15 @@ def nodes(source):
     return tuple(ast.walk(ast.parse(source)))
 
 
+@cache
+def importing(source):
+    """Return the nodes of a file that may import."""
+    return tuple(node for node in nodes(source) if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call)))
+
+
 def imported_modules(module, source, *, is_package, known):
     """Yield (line, stakes module) for every import, at any depth of the code, by statement or by string."""
-    for node in nodes(source):
+    for node in importing(source):
         for name in _named(node, module, is_package=is_package, known=known):
             if name == "stakes" or name.startswith("stakes."):
                 yield node.lineno, name
@@ -137,7 +143,7 @@ def private_imports(relative, source):
     module = module_name(relative)
     return [
         f"{relative}:{node.lineno}: {alias.name} of {node.module}"
-        for node in nodes(source)
+        for node in importing(source)
         if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == "stakes"
         for alias in node.names
         if _is_private(alias.name) and room_of(node.module) not in {room_of(module), ""}

@@ -308,9 +308,10 @@ def large(tmp_path_factory):
 @pytest.mark.parametrize(
     ("ending", "code"), [("SIGINT", 130), pytest.param("SIGTERM", 143, marks=pytest.mark.thorough)]
 )
-def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, large, folder):
+def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, large, folder, forker):
     columns = ["--score", "risk", "--uncertainty", "spread"]
-    found = end_while_writing([*ASK, large / "b.json", large / "large.csv", *columns, "-o", "out.csv"], ending, folder)
+    typed = [*ASK, large / "b.json", large / "large.csv", *columns, "-o", "out.csv"]
+    found = end_while_writing(typed, ending, folder, forker)
     said = "interrupted" if ending == "SIGINT" else f"ended by {ending}"
     assert found == (code, f"{said}\n")
     assert list(folder.iterdir()) == []

@@ -102,12 +102,11 @@ def test_folder_is_no_target(data, cli, folder):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full.")
-def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder):
-    command = [sys.executable, "-m", "stakes", "evaluate", data, *RANGE, "--report", "r.html"]
+def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder, forker):
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        run = forker.run("evaluate", data, *RANGE, "--report", "r.html", stdout=full)
     assert run.returncode == 1
-    assert run.stderr.startswith("error: No space left on device")
+    assert run.stderr.startswith(b"error: No space left on device")
     assert len(run.stderr.splitlines()) == 2
     assert list(folder.iterdir()) == []
 
@@ -120,19 +119,24 @@ PROGRAM = (
 )
 
 
-def end_while_writing(arguments, ending, folder):
+def end_while_writing(arguments, ending, folder, forker):
     """Start the program, send it a signal as soon as it writes, and return its exit code and what it said."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    while process.poll() is None and not any(folder.iterdir()):
+    program = forker.start(*arguments, code=PROGRAM)
+    while not program.ended() and not any(folder.iterdir()):
         time.sleep(0.001)
-    process.send_signal(getattr(signal, ending))
-    _, errors = process.communicate(timeout=120)
-    return process.returncode, errors.decode()
+    if not program.ended():
+        os.kill(program.pid, getattr(signal, ending))
+    done = program.finish()
+    return done.returncode, done.stderr.decode()
 
 
 CORRECT, DECIDE = ["correct", "--scale-pos-weight", "3"], ["decide", "--measure", "accuracy"]
+
+
+@pytest.fixture
+def ended(forker, folder):
+    """Return a function that ends a program as soon as it writes: its exit code and what it said."""
+    return lambda arguments, ending: end_while_writing(arguments, ending, folder, forker)
 
 
 @pytest.fixture(scope="module")
@@ -156,12 +160,12 @@ def large(tmp_path_factory):
         pytest.param(DECIDE, "SIGHUP", 129, marks=pytest.mark.thorough),
     ],
 )
-def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, folder):
+def test_signal_while_a_file_is_being_written_leaves_nothing(ending, code, command, large, ended):
     name, *options = command
-    found = end_while_writing([name, large, "--models", "risk", *options, "-o", "out.csv"], ending, folder)
+    found = ended([name, large, "--models", "risk", *options, "-o", "out.csv"], ending)
     said = "interrupted" if ending == "SIGINT" else f"ended by {ending}"
     assert found == (code, f"{said}\n")
-    assert list(folder.iterdir()) == []
+    assert list(Path.cwd().iterdir()) == []
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import gzip
 import json
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -83,10 +81,14 @@ def test_every_command_reads_what_a_shell_substitutes(command, columns, cli, tmp
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_standard_input_by_its_name_as_a_file(kind, columns, tmp_path):
+def test_standard_input_by_its_name_as_a_file(kind, columns, tmp_path, forker):
     data = as_format(pl.DataFrame(columns), kind, tmp_path / "plain")
-    command = [sys.executable, "-m", "stakes", "check", "/dev/stdin", *COMMANDS["check"]]
-    done = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
+    end, start = os.pipe()
+    with os.fdopen(end, "rb") as pipe:
+        writer = threading.Thread(target=lambda: (os.write(start, data), os.close(start)))
+        writer.start()
+        done = forker.run("check", "/dev/stdin", *COMMANDS["check"], given=pipe)
+        writer.join()
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["source"] == "/dev/stdin"
 

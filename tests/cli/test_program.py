@@ -23,6 +23,9 @@ BOUNDARY = ["boundary fit", "boundary certify", "boundary apply", "boundary moni
 COMMANDS = ["evaluate", "decide", "compare", "check", "advise", "correct", "update", "plan", "demo", *BOUNDARY]
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 
+# as the program itself, whose shell completion reads its own name
+PROGRAM = "import sys; from stakes.cli import main; sys.exit(main())"
+
 
 def python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -114,7 +117,7 @@ def test_options_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.evaluate_frame).parameters)
     options = set(inspect.signature(evaluate.evaluate).parameters)
     # --metric is repeated, and three options state a range of thresholds in other words than costs.
-    assert library - options == {"frame", "metrics", "resolution", "outcome", "action"}
+    assert library - options == {"frame", "metrics", "outcome", "action"}
     told = set(inspect.signature(stakes.outcomes.OutcomeColumns).parameters)
     amounts = {"false_positive", "false_negative"}
     assert (told - amounts) | {f"{name}_cost" for name in amounts} <= options
@@ -124,6 +127,7 @@ def test_options_are_called_as_in_the_library():
         "file_format",
         "engine",
         "report",
+        "keep",
         "as_json",
         "output",
         "config",
@@ -150,13 +154,12 @@ def test_options_about_boundaries_are_called_as_in_the_library():
 
 @pytest.mark.usefixtures("cli")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_of_a_shell_can_be_shown(shell):
+def test_completion_of_a_shell_can_be_shown(shell, forker):
     # The shell would be found among the processes that started this one; the tests name it.
     named = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    argv = [sys.executable, "-m", "stakes", "--show-completion", shell]
-    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=named)
-    assert (run.returncode, run.stderr) == (0, "")
-    assert "_STAKES_COMPLETE=complete_" in run.stdout
+    run = forker.run("--show-completion", shell, code=PROGRAM, env=named)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert b"_STAKES_COMPLETE=complete_" in run.stdout
 
 
 @pytest.mark.usefixtures("cli")
@@ -172,12 +175,11 @@ def test_completion_of_a_shell_can_be_shown(shell):
         ("stakes boundary monitor b.json p.csv --st", ["--state"]),
     ],
 )
-def test_completion_offers_commands_options_and_choices(typed, offered):
+def test_completion_offers_commands_options_and_choices(typed, offered, forker):
     words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1), "_STAKES_COMPLETE": "complete_bash"}
     environment = {**os.environ, **words, "STAKES_CONFIG": "nowhere.toml"}  # completing reads no file
-    argv = [sys.executable, "-m", "stakes"]
-    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
-    assert (sorted(run.stdout.split()), run.stderr) == (offered, "")
+    run = forker.run(code=PROGRAM, env=environment)
+    assert (sorted(run.stdout.decode().split()), run.stderr) == (offered, b"")
 
 
 @pytest.mark.usefixtures("cli")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -32,9 +33,10 @@ def keep(path, columns, groups=None):
     return path
 
 
-@pytest.fixture
-def bench(folder):
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
     """Write a kept evaluation and ten days in two Parquet files each, dearer from the fifth day on."""
+    folder = tmp_path_factory.mktemp("bench")
     days = {f"2026-01-{day:02d}": rows(4000, day, 0.25 if day >= 5 else 0.0) for day in range(1, 11)}
     for name, columns in days.items():
         frame = pl.DataFrame(columns)
@@ -42,6 +44,14 @@ def bench(folder):
         frame[:1000].write_parquet(folder / f"day={name}" / "a.parquet")
         frame[1000:].write_parquet(folder / f"day={name}" / "b.parquet")
     keep(folder / "kept.json", rows(20_000, 0))
+    return folder, days
+
+
+@pytest.fixture
+def bench(once, folder):
+    """Return the days; their files and the kept evaluation are in the folder."""
+    made, days = once
+    shutil.copytree(made, folder, dirs_exist_ok=True)
     return days
 
 

@@ -326,3 +326,47 @@ def test_names_of_action_and_event_are_kept():
     again = KeptEvaluation.from_json(KeptEvaluation.of(named).to_json()).evaluate()
     assert again.answer.sentences == named.answer.sentences
     assert "refusing" in " ".join(again.answer.sentences)
+
+
+def test_long_tables_are_kept_in_cells_unless_asked_otherwise():
+    rng = np.random.default_rng(3)
+    risk = rng.random(120_000)
+    y = rng.random(120_000) < risk
+    result = evaluate(y, {"a": risk, "b": np.round(risk, 2)}, costs=(0.1, 0.4))
+    kept, exact = KeptEvaluation.of(result), KeptEvaluation.of(result, resolution=None)
+    assert [len(table.scores) for table in exact.tables.values()] == [120_000, 101]
+    for name, table in kept.tables.items():
+        assert table.resolution == 2048
+        cells = np.floor(risk * 2048) if name == "a" else np.floor(np.round(risk, 2) * 2048).clip(max=2047)
+        assert table.positives.tolist() == np.bincount(cells.astype(int), y)[np.unique(cells.astype(int))].tolist()
+    again = KeptEvaluation.from_json(kept.to_json())
+    assert len(kept.to_json()) < 400_000
+    assert again.evaluate().compare("a", "b").interval == pytest.approx(result.compare("a", "b").interval, rel=1e-9)
+    assert kept.merge(again).evaluate().n_rows == 240_000
+    with pytest.raises(ValueError, match="resolution must divide that of the table, 2048, got 1000"):
+        KeptEvaluation.of(again.evaluate(), resolution=1000)
+    with pytest.raises(ValueError, match="resolution must be a whole number"):
+        KeptEvaluation.of(result, resolution=0.5)
+
+
+def test_finer_cells_of_an_engine_are_kept_as_coarser_ones():
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(4)
+    risk = rng.random(50_000).round(4)
+    frame = pl.LazyFrame({"y": rng.random(50_000) < risk, "a": risk})
+    asked = {"label": "y", "models": ["a"], "costs": (0.1, 0.4)}
+    fine, coarse = (KeptEvaluation.of(evaluate_frame(frame, **asked, resolution=cells)) for cells in (8192, 2048))
+    for name in ("scores", "positives", "negatives", "lower", "upper"):
+        mine, its = (getattr(kept.tables["a"], name) for kept in (fine, coarse))
+        np.testing.assert_allclose(mine, its, rtol=1e-12)
+
+
+def test_frames_in_memory_are_pooled_where_asked():
+    pd = pytest.importorskip("pandas")
+    frame = {"y": Y, **MODELS}
+    asked = {"label": "y", "models": list(MODELS), "costs": (0.1, 0.4)}
+    found = evaluate_frame(pd.DataFrame(frame), **asked, resolution=16)
+    known = evaluate_frame(pd.DataFrame(frame), **asked)
+    assert {table.resolution for table in found.score_tables} == {16}
+    first, second = list(MODELS)[:2]
+    assert found.compare(first, second).interval == pytest.approx(known.compare(first, second).interval, rel=1e-9)

@@ -42,7 +42,8 @@ def test_pooled_costs_and_averaged_area_of_the_oracle(actions_reference):
     splitter = PredefinedSplit(case["fold"])
     found = evaluate_estimator(Given(), X, y, costs=(0, 1), scale="loss", cv=splitter, repeats=1)
     assert found.cost == pytest.approx(case["brier_pooled"], abs=1e-14)
-    assert found.auc == pytest.approx(case["auc_averaged"], abs=1e-14)
+    if not np.isnan(case["auc_averaged"]):  # the oracle has none where a fold holds one class only
+        assert found.auc == pytest.approx(case["auc_averaged"], abs=1e-14)
     assert found.optimism == pytest.approx(0.0, abs=1e-14)
     assert found.note == f"the interval is approximate: the rarer class has {min(y.sum(), (1 - y).sum())} rows"
 

@@ -25,6 +25,7 @@ METRICS = {
     "regret_skill_score": {"costs": costs.Beta(2, 8)},
     "roc_auc_score": {},
     "auc_regret": {},
+    "partial_auc_score": {"fpr_bounds": (0.0, 0.6), "tpr_bounds": (0.3, 1.0)},
 }
 
 

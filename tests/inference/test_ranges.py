@@ -36,7 +36,8 @@ MEANS = sorted(
     for name, metric in METRICS.items()
     if metric.task == "binary" and (metric.per_sample or name == "net_benefit_score")
 )
-OTHERS = ["auc_regret", "bounded_brier_skill_score", "bounded_log_skill_score", "regret_skill_score", "roc_auc_score"]
+OTHERS = ["auc_regret", "bounded_brier_skill_score", "bounded_log_skill_score", "partial_auc_score"]
+OTHERS += ["regret_skill_score", "roc_auc_score"]
 samples = pytest.mark.parametrize("rows", SAMPLES.values(), ids=SAMPLES)
 LIKE = {"net_benefit_score": {"threshold": 0.25}, "average_net_benefit_score": {"bounds": (0.2, 0.6)}}
 

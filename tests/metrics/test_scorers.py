@@ -1,6 +1,7 @@
 """Scorers: right sign, probabilities instead of labels, and at home in scikit-learn's searches."""
 
 import pickle
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -140,3 +141,10 @@ def test_a_newly_registered_metric_appears_everywhere():
             register(entry)
     finally:
         del METRICS["dummy_loss"]
+
+
+def test_scikit_learn_reads_the_arguments_of_a_metric_as_they_are_called():
+    scored = get_scorer("bounded_brier_loss", bounds=(0.1, 0.5))._score_func
+    called = signature(type(scored).__call__)
+    assert [*signature(scored).parameters.values()] == [*called.parameters.values()][1:]
+    assert signature(scored).parameters["pos_label"].default is None

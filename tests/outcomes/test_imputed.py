@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import ScoreTable, TimeToEvent, compare, curves, evaluate, inference, metric_interval, net_benefit_score
+from stakes import ScoreTable, TimeToEvent, compare, curves, inference, metric_interval, net_benefit_score
+from stakes.evaluation import evaluate_centres
 from stakes.inference import metric_difference, pool
 from stakes.outcomes import Imputed
 
@@ -82,18 +83,15 @@ def test_an_outcome_goes_with_imputed_scores():
 
 ELSEWHERE = {
     "net_benefit_score": lambda y, p: net_benefit_score(y, p, threshold=0.2),
-    "evaluate": evaluate,
-    "evaluate of a mapping": lambda y, p: evaluate(y, {"a": p}),
+    "evaluate_centres": lambda y, p: evaluate_centres(y, {"a": p}, centres=["a", "b"] * 100, costs=0.2),
     "ScoreTable": ScoreTable.from_predictions,
-    "calibration_summary": inference.calibration_summary,
-    "confidence_band": lambda y, p: inference.confidence_band(y, p, "net_benefit", thresholds=[0.2]),
     "difference_band": lambda y, p: inference.difference_band(y, p, p, "net_benefit", thresholds=[0.2]),
     "consistency_band": inference.consistency_band,
     "bootstrap": lambda y, p: inference.bootstrap(y, p, "roc_auc_score"),
     "decomposition_interval": lambda y, p: inference.decomposition_interval(y, p, costs=(0.1, 0.3)),
     "threshold_intervals": lambda y, p: inference.threshold_intervals(y, p, thresholds=[0.2]),
     "compare": lambda y, p: compare(y, p, p, costs=0.2),
-    **{name: getattr(curves, name) for name in ("net_benefit_curve", "roc_curve", "reliability_curve")},
+    **{name: getattr(curves, name) for name in ("roc_curve", "reliability_curve", "cost_curve")},
 }
 
 
@@ -101,8 +99,9 @@ ELSEWHERE = {
 def test_other_functions_say_which_pool_imputed_scores(rows, name):
     y, columns, _ = rows
     sentence = (
-        "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the values "
-        "and standard errors of all columns by stakes.inference.pool."
+        "Imputed scores are pooled by evaluate, metric_interval, metric_difference, confidence_band, "
+        "calibration_summary and the curves of regret, net benefit and interventions avoided: elsewhere pass one "
+        "column, or pool the values and standard errors of all columns by stakes.inference.pool."
     )
     with pytest.raises(ValueError, match=re.escape(sentence)):
         ELSEWHERE[name](y, Imputed(columns))

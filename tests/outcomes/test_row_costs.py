@@ -64,6 +64,8 @@ def test_money_of_the_table_is_that_of_every_decision(seed, factor):
     assert np.array_equal(acted, p >= outcome.thresholds(factor))
 
 
+KEPT_SEED = 20261122  # of the kept reference values
+
 # empulse 0.13.1: cost_loss and savings_score on the cases of the reference
 PUBLISHED = {
     "fraud": (155.0, 0.225),
@@ -77,7 +79,11 @@ def test_costs_and_savings_are_those_of_empulse(outcomes_reference, name):
     case, expected = outcomes_reference["inputs"]["money"][name], outcomes_reference["expected"]["money"][name]
     outcome = RowCosts(case["y"], matrix=(case["tn"], case["fp"], case["fn"], case["tp"]))
     found = money(outcome, case["p"], per=len(case["y"]))
-    assert (found.cost.value, found.savings.value) == pytest.approx(PUBLISHED[name], rel=1e-12)
+    simulated = expected["factor=1.0"]
+    assert found.cost.value == pytest.approx(simulated["cost_total"], rel=1e-12)
+    assert found.savings.value == pytest.approx(simulated["savings"], rel=1e-12)
+    if outcomes_reference["seed"] == KEPT_SEED:
+        assert (found.cost.value, found.savings.value) == pytest.approx(PUBLISHED[name], rel=1e-12)
     per_row = money(outcome, case["p"], per=1)
     up = math.sqrt(len(case["y"]) / (len(case["y"]) - 1))
     assert per_row.gain.standard_error / up == pytest.approx(expected["factor=1.0"]["se_gain_per_row"], rel=1e-12)

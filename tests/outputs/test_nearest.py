@@ -29,8 +29,8 @@ def test_every_entrance_names_the_nearest_metric(entrance, given, meant):
 
 
 def test_registered_metric_without_a_closed_form_goes_to_the_bootstrap():
-    with pytest.raises(ValueError, match="got 'partial_auc_score'; bootstrap serves the others"):
-        metric_interval(Y, P, "partial_auc_score", fpr_bounds=(0.0, 0.2))
+    with pytest.raises(ValueError, match="got 'bounded_auc_score'; bootstrap serves the others"):
+        metric_interval(Y, P, "bounded_auc_score", bounds=(0.0, 0.2))
 
 
 @pytest.mark.parametrize("word", ["", "-", "zzz", "\x00"])

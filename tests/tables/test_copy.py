@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 import time
 from itertools import product
 
@@ -204,19 +202,14 @@ def test_refused_copy_leaves_no_file_behind_later(tmp_path):
 
 
 @pytest.mark.parametrize("standard_input", [False, True])
-def test_page_that_claims_a_negative_number_of_values_is_refused_by_column(standard_input, tmp_path):
+def test_page_that_claims_a_negative_number_of_values_is_refused_by_column(standard_input, tmp_path, forker):
     path = tmp_path / "in.parquet"
     pl.DataFrame({"p": [0.5] * 6, "n": [1, 2, 3, 4, 5, None]}).write_parquet(path)
     data = path.read_bytes()
     at = data.rindex(b"\x2c\x15\x0c", 0, data.rindex(b"schema"))  # the head of a page that holds data: 6 values
     path.write_bytes(data[: at + 2] + b"\x01" + data[at + 3 :])
-    code = "import sys; from stakes.cli import main; sys.exit(main(sys.argv[1:]))"
     argv = ["correct", "-" if standard_input else path, "--models", "p", "--scale-pos-weight", "3"]
-    run = subprocess.run(  # polars itself would end the process
-        [sys.executable, "-c", code, *map(str, argv), "-o", str(tmp_path / "out.parquet")],
-        input=path.read_bytes(),
-        capture_output=True,
-        check=False,
-    )
+    # polars itself would end the process
+    run = forker.run(*argv, "-o", tmp_path / "out.parquet", given=path.read_bytes())
     assert (run.returncode, list(tmp_path.iterdir())) == (3, [path])
     assert b"column 'n': cannot be read as Parquet: the head of a page is damaged" in run.stderr

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.arrays import Floats
 from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
-from stakes.base.validation import as_fraction
+from stakes.base.validation import as_fraction, check_same_order
+from stakes.boundary._explain import BoundaryExplanation, explain
 from stakes.boundary._out_of_fold import (
     Certificate,
     Gain,
@@ -25,7 +26,7 @@ from stakes.boundary._out_of_fold import (
     estimate_optimism,
     read_certificate,
 )
-from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of
+from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of, read_covariates
 from stakes.boundary._rules import LevelRule, RankedRule, Rule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value
 from stakes.outputs.files import delivered, json_ready
@@ -642,6 +643,57 @@ class Boundary(Tabular):
         elif self.solver == "exact" and self._problem.bounds_precision_alone:
             lines.append(str(self.optimism()))
         return "\n".join(lines)
+
+    def explain(
+        self, X: Any, *, score: ArrayLike | None = None, uncertainty: ArrayLike | None = None
+    ) -> BoundaryExplanation:
+        """Say which rows change sides between this boundary and the best single threshold, and how they differ.
+
+        Parameters
+        ----------
+        X : DataFrame, mapping of str to array_like, or array_like of shape (n, n_features)
+            Features, finite numbers: of the rows that the boundary was fitted to, in their order, without those of
+            weight zero.
+        score, uncertainty : array_like of shape (n,), optional
+            Of other rows, of which X then holds the features.
+
+        Returns
+        -------
+        BoundaryExplanation
+            The rows that the boundary adds and drops, and the standardised differences of their features from each
+            other and from all other rows.
+
+        Raises
+        ------
+        ValueError
+            For features that are not finite numbers or not of as many rows, for one of score and uncertainty without
+            the other, and for a boundary read from JSON (its rows are not stored) without both.
+
+        Notes
+        -----
+        After Figure 7 of arXiv:2311.11723, which shows features of the bins where boundary and threshold differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from stakes.boundary import fit_boundary
+        >>> rng = np.random.default_rng(0)
+        >>> score, noise, age = rng.random(4000), rng.random(4000), rng.normal(50, 10, 4000)
+        >>> boundary = fit_boundary(rng.random(4000) < score ** (0.5 + noise), score, noise, min_precision=0.9)
+        >>> boundary.explain({"age": age, "noise": noise})
+        BoundaryExplanation(... of 4000 rows added, ... dropped, most apart in 'noise': -... standard deviations)
+        """
+        check_same_order(X=X, score=score, uncertainty=uncertainty)
+        if (score is None) != (uncertainty is None):
+            raise ValueError("score and uncertainty must be given together, or neither for the rows of the fit.")
+        weight = None
+        if score is None or uncertainty is None:
+            rows, _ = self._fitted_to()
+            score, uncertainty = rows.score, rows.uncertainty
+            weight = None if rows.weight is None else rows.weight.astype(np.float64)
+        decided = self.predict(score, uncertainty) == 1
+        single = read_covariates(score, uncertainty)["score"] >= self.threshold
+        return explain(X, decided, single, weight)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw levels, thresholds and the observed rate of positives, beside the single threshold.

@@ -363,6 +363,7 @@ class Delivery:
     report: Path | None
     output: Path | None
     as_json: bool
+    kept: Path | None = None
 
     @property
     def prints_text(self) -> bool:
@@ -421,7 +422,11 @@ def plan_rows(output: str | None, endings: Sequence[str], source: str, *, as_jso
 
 
 def deliver(
-    result: Result, delivery: Delivery, show: Callable[[Console], None], to_json: Callable[[], str] | None = None
+    result: Result,
+    delivery: Delivery,
+    show: Callable[[Console], None],
+    to_json: Callable[[], str] | None = None,
+    keep: Callable[[Path], object] | None = None,
 ) -> None:
     """Print, and write all files or none; ``to_json`` stands for the result's own where more was asked for."""
     text, to_json = "", to_json or result.to_json
@@ -429,6 +434,8 @@ def deliver(
         if delivery.report is not None:
             with working("Writing the report"):
                 cast("Reportable", result).to_html(staged.beside(delivery.report))
+        if delivery.kept is not None and keep is not None:
+            keep(staged.beside(delivery.kept))
         if delivery.output is not None:
             temporary = staged.beside(delivery.output)
             temporary.write_text(_content(result, delivery.output.suffix.lower(), show, to_json), encoding="utf-8")
@@ -436,7 +443,7 @@ def deliver(
             text = to_json() + "\n" if delivery.as_json else for_terminal(show)
         write_out(text)
         staged.commit()
-    for what, path in (("report", delivery.report), ("result", delivery.output)):
+    for what, path in (("report", delivery.report), ("result", delivery.output), ("kept evaluation", delivery.kept)):
         if path is not None:
             note(f"{what} written to {path}")
 

@@ -13,7 +13,17 @@ from rich.table import Table
 from rich.text import Text
 
 from stakes.cli import options
-from stakes.cli.console import CHECK_FAILED, DONE, Delivery, UsageError, deliver, fail, plan_delivery, working
+from stakes.cli.console import (
+    CHECK_FAILED,
+    DONE,
+    Delivery,
+    UsageError,
+    check_target,
+    deliver,
+    fail,
+    plan_delivery,
+    working,
+)
 from stakes.cli.options import flag, spread
 from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, split_names
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
@@ -48,6 +58,7 @@ def evaluate(
     details: options.Details = False,
     calibration: options.Calibration = False,
     report: options.Report = None,
+    keep: options.Keep = None,
     as_json: options.AsJson = False,
     output: options.Output = None,
     config: options.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -62,6 +73,8 @@ def evaluate(
     --cost-matrix costs.csv. Each model then has one column for each class, such as gbm_low.
     """
     delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
+    several = unlabelled or classes is not None or cost_matrix is not None
+    delivery = replace(delivery, kept=_to_keep(keep, reading.file, told, judging, binary=not several))
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
     if unlabelled:
@@ -84,6 +97,17 @@ def evaluate(
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
     return partial(run_evaluate, task, further.questions(), details=details, calibration=calibration)
+
+
+def _to_keep(
+    keep: str | None, file: str, told: OutcomeArguments, judging: EvaluationArguments, *, binary: bool
+) -> Path | None:
+    """Where the evaluation is kept, refused where it needs its rows."""
+    if keep is not None and (not binary or told != OutcomeArguments()):
+        raise UsageError("--keep is of two classes in a column, --label: other outcomes rest on their rows")
+    if keep is not None and (judging.clusters is not None or judging.lags is not None):
+        raise UsageError("--keep takes no --clusters and no --lags: their errors rest on the rows")
+    return check_target("--keep", keep, (".json",), file)
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -121,7 +145,14 @@ def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibrati
     ((time, evaluation),) = evaluations.items()
     if task.delivery.report is not None:
         evaluation = replace(evaluation, provenance=provenance(task.source))
-    deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation))
+    keep = partial(_keep, evaluation)
+    deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation), keep)
+
+
+def _keep(evaluation: "Evaluation", path: Path) -> None:
+    from stakes.evaluation import KeptEvaluation
+
+    KeptEvaluation.of(evaluation).to_json(path)
 
 
 def _more(task: Task) -> str:

@@ -218,6 +218,8 @@ def _refuse_meaningless(reading: InputArguments, judging: EvaluationArguments, s
             raise UsageError(f"--{field.name.replace('_', '-')} has no meaning with --cost-matrix{why}")
     if reading.engine != "auto":
         raise UsageError("--engine has no meaning with --cost-matrix: its rows are read into memory")
+    if reading.resolution != "auto":
+        raise UsageError("--resolution has no meaning with --cost-matrix: all rows are counted as they are")
     if reading.label is None:
         raise UsageError("--cost-matrix needs --label, the column with the true classes")
     if reading.pos_label is not None:

@@ -33,6 +33,14 @@ def keep_freed() -> None:
     _set_malloc((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST))
 
 
+def skip_last_collection() -> None:
+    """Exclude live objects from the garbage collection at the end of the interpreter.
+
+    The system frees the memory in any case, and that collection took a fifth of the time of a small answer.
+    """
+    gc.freeze()
+
+
 def _set_malloc(*options: tuple[int, int]) -> None:
     if sys.platform != "linux":
         return
@@ -52,6 +60,14 @@ def address_limit() -> int | None:
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def physical_memory() -> int | None:
+    """Return the bytes of memory of this machine, None where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return None
 
 
 def too_little() -> str | None:

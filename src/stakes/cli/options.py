@@ -116,6 +116,15 @@ EngineOption = Annotated[
         "1 GiB on.",
     ),
 ]
+Resolution = Annotated[
+    str,
+    flag(
+        "--resolution",
+        "CELLS",
+        "Pool the scores of files that are not read whole into so many cells of equal width, or exact; auto: 8,192 "
+        "from a million rows on. Costs and differences do not change, and the rest by a bound that is reported.",
+    ),
+]
 Costs = Annotated[
     str | None,
     flag(
@@ -254,6 +263,10 @@ CostMatrices = Annotated[
     ),
 ]
 Report = Annotated[str | None, flag("--report", "OUT.html", "Also write the report, one HTML file.")]
+Keep = Annotated[
+    str | None,
+    flag("--keep", "DAY.json", "Also keep what the evaluation rests on, to be added to that of other rows; no rows."),
+]
 Calibration = Annotated[
     bool,
     flag(

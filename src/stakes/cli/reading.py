@@ -430,6 +430,12 @@ class InputArguments:
     file_format: options.FileFormat = None
     any_size: options.AnySize = False
     engine: options.EngineOption = options.Engine.AUTO
+    resolution: options.Resolution = "auto"
+
+
+def read_resolution(text: str) -> "int | str":
+    """Read "auto", "exact" or a number of cells."""
+    return text if text in {"auto", "exact"} else read_count("--resolution", text) or text
 
 
 def read_word(option: str, text: str) -> str:

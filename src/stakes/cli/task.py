@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from stakes.cli.console import UsageError, note, working
+from stakes.cli.memory import physical_memory
+from stakes.cli.reading import read_resolution
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -113,12 +115,28 @@ def remark(source: Source, options: Options, predictions: Predictions | Evaluati
         note("--rule optimal is fitted to these same rows: the costs are optimistic and have no intervals")
 
 
+def _tell_bound(evaluation: Evaluation, cells: int) -> None:
+    """Say what pooling the scores may have changed."""
+    bounds = [table.error_bound(evaluation.costs, evaluation.rule) for table in evaluation.score_tables]
+    bound = max(bounds) * evaluation.factor
+    told = "curves, calibration and what else rests on the distribution of the scores are of cells"
+    if evaluation.pairs is not None:
+        told = f"costs, differences and their intervals do not change; {told}"
+    note(f"scores were pooled into {cells:,} cells: {told}, costs by {bound:.2g} at most (--resolution exact)")
+
+
+def _asked_of_clusters(options: Options) -> tuple[Any, Any, Any]:
+    return options.costs, options.rule, options.groups
+
+
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(map(name, names))
 
 
 # What the commands that judge predictions share: read the file, let the library judge, and head the output.
 
+_MANY, _CELLS = 1_000_000, 8192  # rows above which scores are pooled, and into how many cells
+_BYTES, _TOLD = 64, 1 << 30  # memory that a number of a row takes while it is judged; what is told of
 _OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"}
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
@@ -133,6 +151,7 @@ class Task:
     whole_range: bool = False
     horizons: tuple[float, ...] = ()
     engine: str = "auto"
+    resolution: int | str = "auto"
 
     @classmethod
     def of(
@@ -162,7 +181,11 @@ class Task:
             options.dividing_columns,
             outcome=outcome,
         )
-        return cls(source, options, delivery, judging.whole_range and not amounts, horizons, reading.engine)
+        cells = read_resolution(reading.resolution)
+        if cells not in ("auto", "exact") and outcome is not None:
+            raise UsageError("--resolution is of labels: what an outcome is known by needs the rows as they are")
+        whole_range = judging.whole_range and not amounts
+        return cls(source, options, delivery, whole_range, horizons, reading.engine, cells)
 
     def read(self) -> Predictions:
         """Read the rows, and say what was assumed of them."""
@@ -173,12 +196,16 @@ class Task:
 
     def judged(self, doing: str) -> dict[float, Evaluation]:
         """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
-        from stakes.tables import scan_parquet
+        from stakes.tables import ENDINGS, scan_parquet
 
         source = self.source
-        frame = None
+        frame, pooled = None, isinstance(self.resolution, int)
         if not source.format:
-            frame = scan_parquet(source.file, engine=self.engine, columns=source.roles, models=source.models)
+            scanned = pooled and self.engine == "auto" and source.file.lower().endswith(ENDINGS["parquet"])
+            engine = "polars" if scanned else self.engine
+            frame = scan_parquet(source.file, engine=engine, columns=source.roles, models=source.models)
+        if pooled and frame is None:
+            raise UsageError("--resolution pools the scores of Parquet files: all others are read and counted whole")
         if frame is not None and self.source.outcome is None:
             return {0.0: self._scanned(frame, doing)}
         predictions = self.read() if frame is None else self._gathered(frame)
@@ -202,6 +229,7 @@ class Task:
         from stakes.tables import DataError, frame_columns
 
         source = self.source
+        self._check_memory(frame, "an outcome other than a label")
         what: dict[str, Any] = {
             key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "groups")
         }
@@ -213,6 +241,31 @@ class Task:
         predictions = replace(found, source=source.file)
         remark(source, self.options, predictions, whole_range=self.whole_range)
         return predictions
+
+    def _check_memory(self, frame: Any, what: str) -> None:
+        """Say before the rows of a lazy frame are read that they must be, and refuse more than this machine holds."""
+        from stakes.tables import DataError, count_rows
+
+        (rows, columns), held = count_rows(frame), physical_memory()
+        if self.source.models is not None:
+            columns = len(self.source.models) + len(self.source.roles)
+        needed = rows * _BYTES * columns
+        if needed < _TOLD:
+            return
+        said = f"{what} needs the rows in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
+        if held is not None and needed > held:
+            remedy = f"and this machine has {held / 1e9:.1f} GB: evaluate some of the files, or a sample of the rows"
+            raise DataError(f"{said}, {remedy}", file=self.source.file)
+        note(said)
+
+    def _cells(self, frame: Any) -> int | None:
+        """How many cells the scores of a lazy frame are pooled into."""
+        from stakes.tables import count_rows
+
+        if isinstance(self.resolution, int):
+            return self.resolution
+        exact = self.resolution == "exact" or self.options.rule == "optimal"
+        return None if exact or count_rows(frame)[0] <= _MANY else _CELLS
 
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
         """Evaluate a lazy frame; what an engine cannot say of clusters takes the rows into memory."""
@@ -227,9 +280,12 @@ class Task:
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
         with working(f"{doing} {name(source.file)}"):
             try:
-                if options.clusters is not None and why_clusters_need_rows(options.costs, options.rule, options.groups):
-                    frame = in_memory(frame)
-                found = evaluate_frame(frame, **what)
+                cells = self._cells(frame)
+                why = "" if options.clusters is None else why_clusters_need_rows(*_asked_of_clusters(options))
+                if why:
+                    self._check_memory(frame, why.removesuffix(" needs the rows"))
+                    frame, cells = in_memory(frame), None
+                found = evaluate_frame(frame, **what, resolution=cells)
             except DataError as error:
                 error.file = source.file
                 raise
@@ -243,6 +299,8 @@ class Task:
             and_areas = ", and so do intervals of areas and of calibration over clusters"
             needing = f"some findings needs them{and_areas if evaluation.clusters_unseen else ''}"
             note(f"the rows are not kept in memory: what is said of single thresholds and {needing}")
+        if cells is not None:
+            _tell_bound(evaluation, cells)
         return evaluation
 
     def _about(self, evaluation: Evaluation, file: str | None) -> Evaluation:

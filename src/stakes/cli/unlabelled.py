@@ -88,6 +88,8 @@ def plan_unlabelled(reading: InputArguments, judging: EvaluationArguments, deliv
     for field in fields(EvaluationArguments):
         if field.name not in _USED and getattr(judging, field.name) != field.default:
             raise UsageError(f"--{field.name.replace('_', '-')} has no meaning with --unlabelled")
+    if reading.resolution != "auto":
+        raise UsageError("--resolution has no meaning with --unlabelled")
     options = judging.options(None)
     asked: dict[str, Any] = {"models": models, "groups": options.groups or ()}
     asked |= {"numbers": [reading.weight] if reading.weight else [], "on_missing": reading.on_missing}

@@ -30,6 +30,13 @@ def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple
     return np.where(acting, always, 0.0), np.where(acting, 0.0, never)
 
 
+def class_losses(kind: int, score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
+    """Integrated cost of rows of one class (0: negatives, 1: positives) at their scores, not for "optimal"."""
+    if isinstance(rule, str):
+        return costs.positive_loss(score) if kind else costs.negative_loss(score)
+    return losses_by_score(score, costs, rule)[kind]
+
+
 def table_integral(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
     """Integral of regret over the cost distribution, from a table."""
     if rule == "optimal":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -537,9 +538,7 @@ class ScoreTable(Serializable):
         resolution = next(iter(cells), None)
         if resolution is not None:
             ends = [np.concatenate([part.get(name, part["scores"]) for part in both]) for name in ("lower", "upper")]
-            spans = (*ends, scores * (sums[0] + sums[1]))
-            cell = np.floor(ends[0] * resolution)
-            columns = count_cells(cell, spans, sums, n_rows=n_rows, resolution=resolution)
+            columns = _in_cells(scores, ends, sums, n_rows, resolution)
             return type(self)(**columns, resolution=resolution, **marks)
         order = np.argsort(scores, kind="stable")
         ordered = scores[order]
@@ -627,6 +626,26 @@ class ScoreTable(Serializable):
         return f"ScoreTable({size}, prevalence {self.prevalence:.6g})"
 
 
+def in_cells(table: ScoreTable, resolution: int) -> ScoreTable:
+    """Pool the scores of a table into cells of equal width; a table of cells must divide them without rest.
+
+    Powers of two divide one another to the last bit.
+    """
+    if table.lower is not None and (table.resolution is None or table.resolution % resolution):
+        raise ValueError(f"resolution must divide that of the table, {table.resolution}, got {resolution}.")
+    columns = table._kept()[1]
+    ends = [columns.get(name, table.scores) for name in ("lower", "upper")]
+    found = _in_cells(table.scores, ends, [columns[name] for name in COLUMNS], table.n_rows, resolution)
+    return replace(table, **found, resolution=resolution)
+
+
+def _in_cells(
+    scores: Floats, ends: Sequence[Floats], sums: Sequence[Floats], n_rows: int, resolution: int
+) -> dict[str, Any]:
+    spans = (*ends, scores * (sums[0] + sums[1]))
+    return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
+
+
 def _cost(share: float, unit: float) -> float:
     """Multiply share and cost, where a share of zero makes even an infinite cost zero."""
     return share * unit if share > 0.0 else 0.0
@@ -692,3 +711,11 @@ def _undefined(table: ScoreTable) -> str:
     if table.scores[0] <= 0.0 or table.scores[-1] >= 1.0:
         return "a score is exactly 0 or 1, where its logit is infinite"
     return ""
+
+
+def mean_table(tables: Sequence[ScoreTable]) -> ScoreTable:
+    """Table whose curves are the means of those of tables of the same rows: a row has a share of its weight in each."""
+    first, count = tables[0], len(tables)
+    merged = reduce(ScoreTable.merge, [replace(table, fixed_prevalence=False) for table in tables])
+    columns = {name: getattr(merged, name) / count for name in COLUMNS}
+    return replace(merged, **columns, n_rows=first.n_rows, fixed_prevalence=first.fixed_prevalence)

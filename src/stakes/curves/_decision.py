@@ -25,10 +25,10 @@ from stakes.base.validation import (
 )
 from stakes.core.options import EvaluationData, check_harm, check_rule, evaluation_data, undefined
 from stakes.core.regret import Rule
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, mean_table
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, Uniform, as_costs
 from stakes.curves._curve import Basis, Combination, Curve, product, straight
-from stakes.outcomes import TimeToEvent, acted_shares
+from stakes.outcomes import Imputed, TimeToEvent, acted_shares
 from stakes.outputs.result_table import Tabular, build_frame
 
 Pieces = tuple[Floats, Floats, Floats]  # knots, shares of false positives and of false negatives in between
@@ -417,8 +417,19 @@ def regret_curve(
     >>> regret_curve([0, 0, 1], [0.2, 0.5, 0.7]).at([0.1, 0.3]).round(6).tolist()
     [0.066667, 0.1]
     """
-    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
+    data = _curve_data(y_true, y_prob, rule, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     return regret_curve_of(data.table, check_rule(rule), name)
+
+
+def _curve_data(y_true: Any, y_prob: Any, rule: Any, *about: Any, **how: Any) -> EvaluationData:
+    """Validate the data of a curve; that of imputed scores is the mean of the curves of the completed data sets."""
+    if not isinstance(y_prob, Imputed):
+        return evaluation_data(y_true, y_prob, *about, **how)
+    if rule == "optimal":
+        raise ValueError(
+            'rule must be "score" or a threshold for Imputed scores, got "optimal": it fits each data set.'
+        )
+    return EvaluationData(None, mean_table([evaluation_data(y_true, p, *about, **how).table for p in y_prob.scores]))
 
 
 def net_benefit_curve(
@@ -491,13 +502,15 @@ def net_benefit_curve(
     >>> float(curve.at(0.2)), round(float(curve.references["treat all"].at(0.2)), 6)
     (0.1875, 0.0625)
     """
-    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
+    data = _curve_data(y_true, y_prob, rule, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     harm = check_harm(harm)
     check_flag(standardized, "standardized")
     if censoring is not None:
         check_choice(censoring, "censoring", ("acted",))
         if rule != "score" or standardized or prevalence is not None:
             raise ValueError('censoring="acted" takes neither rule= nor standardized= nor prevalence=.')
+        if isinstance(y_prob, Imputed):
+            raise ValueError('censoring="acted" takes one column of scores, got Imputed ones.')
         return _acted_curve(y_true, data, harm, name, thresholds)
     if thresholds is not None:
         raise ValueError('thresholds= belongs to censoring="acted": other curves are exact at every threshold.')
@@ -665,7 +678,7 @@ def interventions_avoided_curve(
     """
     per = check_size(check_number(per, "per"), "per")
     harm = check_harm(harm)
-    data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    data = _curve_data(y_true, y_prob, rule, sample_weight, pos_label, prevalence, logits=logits)
     table = data.table
     knots, alarms, misses = error_pieces(table, check_rule(rule))
     spared = 1.0 - table.prevalence

@@ -16,6 +16,7 @@ from stakes.display._decisions import (
     UtilityCurveDisplay,
     ValueOfInformationDisplay,
 )
+from stakes.display._explanation import BoundaryExplanationDisplay
 from stakes.display._plot import (
     CostMonitorDisplay,
     ForestDisplay,
@@ -47,6 +48,7 @@ __all__ = [
     "BandDisplay",
     "BinnedReliabilityDisplay",
     "BoundaryDisplay",
+    "BoundaryExplanationDisplay",
     "CostCurveDisplay",
     "CostDistributionDisplay",
     "CostMonitorDisplay",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_choice, check_kind
-from stakes.boundary import Boundary
+from stakes.boundary import Boundary, BoundaryExplanation
 from stakes.core.options import refuse_amounts
 from stakes.correction import LossCalibrationCurve
 from stakes.costs import CostDistribution
@@ -21,6 +21,7 @@ from stakes.display import _axes
 from stakes.display._axes import XScale
 from stakes.display._curves import BandDisplay
 from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
+from stakes.display._explanation import BoundaryExplanationDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, DecompositionDisplay, ReliabilityDisplay
 from stakes.display._thresholds import (
     CostCurveDisplay,
@@ -821,6 +822,7 @@ draw.register(CostDistribution, plot_costs)
 draw.register(BinnedReliability, _drawn_by(BinnedReliabilityDisplay))
 draw.register(ActionEvaluation, _drawn_by(ActionCostsDisplay))
 draw.register(Boundary, _drawn_by(BoundaryDisplay))
+draw.register(BoundaryExplanation, _drawn_by(BoundaryExplanationDisplay))
 draw.register(ValueOfInformation, _drawn_by(ValueOfInformationDisplay))
 draw.register(CostMonitor, _drawn_by(CostMonitorDisplay))
 draw.register(HorizonEvaluation, _drawn_by(HorizonDisplay))

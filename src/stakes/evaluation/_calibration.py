@@ -13,6 +13,7 @@ from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
 from stakes.evaluation._groups import decomposed_among, decomposed_in
 from stakes.inference import (
+    Area,
     CalibrationSummary,
     DecompositionInterval,
     Estimate,
@@ -20,6 +21,9 @@ from stakes.inference import (
     area_estimate,
     calibration_of,
     observed_to_expected,
+    pooled,
+    pooled_calibration,
+    pooled_estimate,
 )
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.variance.influence import cells_of, promise_moments
@@ -174,13 +178,17 @@ def calibrate(standings: Standings) -> Calibrations:
 
 def area_of(standings: Standings, model: str, level: float | None = None) -> Estimate:
     """Area under the ROC curve of the scores, with its interval."""
-    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    fixed = standings.score_tables[0].fixed_prevalence
-    area = area_estimate(cells_of(data, fixed_prevalence=fixed), (codes, lags))
+    each = [_area(one, model) for one in standings.imputations or (standings,)]
+    area = pooled(each, standings.units, log_odds=True)
     level, name = level or standings.confidence_level, "roc_auc_score"
     if _lost(standings):
         return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _lost(standings))
     return Estimate(name, area.value, area.standard_error, area.interval(level), level, area.note)
+
+
+def _area(standings: Standings, model: str) -> Area:
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+    return area_estimate(cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), (codes, lags))
 
 
 def _lost(standings: Standings) -> str:
@@ -192,6 +200,10 @@ def _lost(standings: Standings) -> str:
 
 
 def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSummary | None:
+    if standings.imputations:
+        each = [_summary(one, model, *ends) for one in standings.imputations]
+        found = [one for one in each if one is not None]
+        return pooled_calibration(found, standings.units) if len(found) == len(each) else None
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
@@ -199,8 +211,7 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
     if _lost(standings):
         none: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan), "note": _lost(standings)}
-        found = [replace(each, **none) for each in summary.estimates]
-        return replace(summary, estimates=tuple(found))
+        return replace(summary, estimates=tuple(replace(each, **none) for each in summary.estimates))
     return summary
 
 
@@ -214,7 +225,7 @@ def decomposition_of(standings: Standings, model: str) -> DecompositionInterval 
 
 def _decomposition(standings: Standings, place: int) -> DecompositionInterval | None:
     rows, options = standings.rows, standings.options
-    if options.per_stake or standings.moments.clusters or options.rule != "score":
+    if standings.imputations or options.per_stake or standings.moments.clusters or options.rule != "score":
         return None
     if rows is not None:
         if rows.dependent:
@@ -230,6 +241,8 @@ def promise_of(standings: Standings, model: str) -> Moments:
     """What a model costs more than its own scores promise over all rows, on the scale of the evaluation."""
     if standings.rule != "score" or standings.options.per_stake or standings.clusters_unseen:
         return Moments(math.nan, math.nan)
+    if standings.imputations:
+        return pooled([promise_of(one, model) for one in standings.imputations], standings.units)
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
     cells = cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence)
     return promise_moments(cells, standings.costs, codes, lags).scaled(standings.factor)
@@ -237,6 +250,10 @@ def promise_of(standings: Standings, model: str) -> Moments:
 
 def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
     """Observed to expected events of all cases."""
+    if standings.imputations:
+        return pooled_estimate(
+            [event_ratio(one, model, level) for one in standings.imputations], standings.units, log=True
+        )
     taken = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
     return observed_to_expected(*_cells(*taken, fixed=standings.score_tables[0].fixed_prevalence), level)
 

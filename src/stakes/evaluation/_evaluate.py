@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
@@ -14,9 +14,17 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label, to_array
+from stakes.base.validation import (
+    BinarySample,
+    blocks,
+    check_kind,
+    check_same_order,
+    check_whole,
+    plain_label,
+    to_array,
+)
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, in_cells, mean_table
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -32,6 +40,7 @@ from stakes.evaluation._groups import (
     tables_in_engine,
     tables_of,
 )
+from stakes.evaluation._imputed import check_poolable, completed_scores, mean_facts
 from stakes.evaluation._standings import ModelResult
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
@@ -41,14 +50,25 @@ from stakes.inference import (
     check_against_tables,
     check_contest,
     paired_rows,
+    pooled_decisions,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
+from stakes.outcomes import Imputed
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import REFERENCES
-from stakes.tables import NO_CLOSED_FORM, complete_rows, expressible, model_columns, why_clusters_need_rows
+from stakes.tables import (
+    NO_CLOSED_FORM,
+    as_lazy,
+    check_first_rows,
+    complete_rows,
+    expressible,
+    model_columns,
+    streams,
+    why_clusters_need_rows,
+)
 
 if TYPE_CHECKING:
     import os
@@ -417,8 +437,9 @@ def evaluate(
     y_true : array_like of shape (n,), ScoreTable, or mapping of str to ScoreTable
         Labels with two values. A table may stand for the labels and scores of one model, tables by name for those of
         several on the same rows; the differences between these then need ``pairs``.
-    y_prob : array_like, mapping of str to array_like, or data frame
-        Probabilities of the positive class: one model, or several by name (the columns of a data frame).
+    y_prob : array_like, mapping of str to array_like, data frame or Imputed
+        Probabilities of the positive class: one model, or several by name (the columns of a data frame). Results of
+        :class:`stakes.outcomes.Imputed` scores are pooled over the completed data sets.
     costs : CostDistribution, tuple of float, or float, optional
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
         By default the whole range [0, 1], which is seldom what you want; for amounts by row 1/2, which takes them as
@@ -569,7 +590,7 @@ def evaluate_frame(
         Further columns that say what happened: the time to an event, what wrong decisions cost in each row, or what it
         depended on whether a label was looked up.
     resolution : int, optional
-        For a lazy frame: pool the scores of each model's table into so many cells of equal width. What comes from the
+        Pool the scores of each model's table into so many cells of equal width, and keep no rows. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
     action, event
         As in :func:`evaluate`.
@@ -629,9 +650,32 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     models, backend = named_models(y_prob)
     _refuse_labels(y_true, models, y_prob)
     called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
-    rows = {name: options.data(y_true, scores, called[name], amounts=True).rows for name, scores in models.items()}
-    outcome = y_true if isinstance(y_true, Outcome) else None
-    return evaluate_rows(rows, options, backend=backend or backend_of(y_true), outcome=outcome)
+    about = {
+        "backend": backend or backend_of(y_true),
+        "outcome": y_true if isinstance(y_true, Outcome) else None,
+    }
+    completed = completed_scores(models, called)
+    if len(completed) > 1:
+        check_poolable(y_true, options)
+    each = []
+    for scores in completed:
+        rows = {name: options.data(y_true, *scores[name], amounts=True).rows for name in models}
+        each.append(evaluate_rows(rows, options, **about))
+    return each[0] if len(each) == 1 else _pooled_evaluation(each)
+
+
+def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
+    """Evaluation of imputed scores: costs and differences by Rubin's rules, other numbers the means."""
+    first, models = each[0], range(len(each[0].models))
+    moments = pooled_decisions([one.moments for one in each])
+    results = [
+        _scaled(name, index, moments, first.options, **mean_facts([one.results[index] for one in each]))
+        for index, name in enumerate((*first.models, *REFERENCES))
+    ]
+    tables = tuple(mean_table([one.score_tables[index] for one in each]) for index in models)
+    pooled = replace(first, score_tables=tables, moments=moments, rows=None, imputations=tuple(each))
+    results = [replace(one, auc=math.nan if math.isnan(one.auc) else pooled.auc(one.name).value) for one in results]
+    return replace(pooled, results=tuple(results))
 
 
 def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
@@ -665,7 +709,7 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
     if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
         return evaluate_lazy(frame, options, resolution=resolution, **what)
     if resolution is not None:
-        raise ValueError("resolution= is for lazy frames: the rows of this one are in memory, and all counted.")
+        return evaluate_lazy(as_lazy(frame), options, resolution=resolution, **what)
     predictions = frame_columns(
         frame,
         **what,
@@ -744,6 +788,8 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
 def _columns(y_prob: Any) -> dict[str, Any]:
     import narwhals.stable.v2 as nw
 
+    if isinstance(y_prob, Imputed):
+        return {"model": y_prob}
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return {name: native[name].to_numpy() for name in native.columns}
@@ -776,6 +822,8 @@ def evaluate_lazy(
         raise ValueError(f"{why}: collect the columns into memory first.")
     by = options.dividing_columns
     chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
+    if models is None:
+        check_first_rows(frame, chosen)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
     wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
@@ -783,7 +831,7 @@ def evaluate_lazy(
     if prevalence is not None:
         tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
     pairs = None
-    if options.rule != "optimal" and expressible(options.costs):
+    if options.rule != "optimal" and (streams(rows) or expressible(options.costs)):
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
         pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
@@ -798,6 +846,17 @@ _ASKED = (
     *("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "incumbent", "n_tried"),
     *("action", "event"),
 )
+
+
+_MOST_SCORES, _CELLS = 100_000, 2048  # kept of each table as they are; cells of a longer one
+
+
+def _cells_to_keep(tables: Iterable[ScoreTable]) -> int | None:
+    """How many cells the tables are pooled into; None keeps them as they are."""
+    resolutions = {table.resolution for table in tables}
+    if resolutions == {None}:
+        return _CELLS if any(len(table.scores) > _MOST_SCORES for table in tables) else None
+    return _CELLS if all(each and each > _CELLS and each % _CELLS == 0 for each in resolutions) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -837,13 +896,17 @@ class KeptEvaluation:
     groups: GroupTables = field(default_factory=dict)
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> Self:
+    def of(cls, evaluation: Evaluation, *, resolution: int | Literal["auto"] | None = "auto") -> Self:
         """Keep an evaluation.
 
         Parameters
         ----------
         evaluation : Evaluation
             Of rows, of a lazy frame or of tables.
+        resolution : int, "auto" or None, default "auto"
+            Pool the scores of each table into this many cells of equal width. None keeps every score; by default
+            tables are pooled into 2,048 cells if one has more than 100,000 scores, or multiples of these cells. Costs
+            and differences do not change; what comes from a table does by ``ScoreTable.error_bound`` at most.
 
         Returns
         -------
@@ -852,7 +915,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            For clusters, lags and outcomes, whose errors need the rows.
+            For clusters, lags and outcomes, whose errors need the rows, and a resolution that is no positive integer,
+            or does not divide that of the tables.
 
         Examples
         --------
@@ -861,6 +925,10 @@ class KeptEvaluation:
         >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
         ['a']
         """
+        if evaluation.imputations:
+            raise ValueError("evaluation must be of one column of scores for each model: Imputed ones are not kept.")
+        if resolution is not None and resolution != "auto":
+            resolution = check_whole(resolution, "resolution", 1)
         rows, pairs = evaluation.rows, evaluation.pairs
         if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(
@@ -875,6 +943,11 @@ class KeptEvaluation:
         groups = {
             key: (replace(table, pos_label=label), ups) for key, (table, ups) in tables_of(evaluation.groups).items()
         }
+        if resolution == "auto":  # recalibrated groups rest on the scores of all rows as they are
+            resolution = None if evaluation.rule == "optimal" else _cells_to_keep(tables.values())
+        if resolution is not None:
+            tables = {name: in_cells(table, resolution) for name, table in tables.items()}
+            groups = {key: (in_cells(table, resolution), ups) for key, (table, ups) in groups.items()}
         return cls(tables, pairs, options, evaluation.n_dropped, groups)
 
     @property

@@ -18,6 +18,7 @@ from stakes.evaluation._answer import Answer, answer_of
 from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._checks import run_checks
+from stakes.evaluation._finding import Findings
 from stakes.evaluation._sentences import methods_text
 from stakes.evaluation._standings import Standings, thresholds_of
 from stakes.evaluation._tables import (
@@ -36,6 +37,7 @@ from stakes.inference import (
     Ranking,
     confidence_band,
     dominance,
+    pooled_band,
     rank_models,
 )
 from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
@@ -54,7 +56,6 @@ if TYPE_CHECKING:
     from stakes.costs import Deferral
     from stakes.curves import Curve
     from stakes.evaluation._best_by_cost import BestByBounds, BestByCost
-    from stakes.evaluation._finding import Findings
     from stakes.inference import Band, Dominance, Estimate, Money
 
 
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
 def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
     """Clean rows by model, of an evaluation at face value that knows its rows."""
     rows = standings.rows
+    if standings.imputations:
+        raise ValueError(f"{what} has no pooled form for Imputed scores: evaluate one completed data set.")
     if rows is None:
         raise ValueError(PAIRED_NEEDS_ROWS)
     if standings.rule != "score":
@@ -155,6 +158,8 @@ class Evaluation(Standings, Tabular):
         The sums that differences rest on, where tables stand for the rows.
     outcome : Outcome, optional
         What stood in place of the labels, such as :class:`stakes.TimeToEvent`.
+    imputations : tuple of Evaluation
+        Those of the completed data sets that this one pools, where scores are :class:`stakes.outcomes.Imputed`.
 
     Examples
     --------
@@ -162,6 +167,8 @@ class Evaluation(Standings, Tabular):
     >>> evaluate([0, 1, 0, 1], {"a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]}, costs=(0.2, 0.6))
     Evaluation(best: a, regret 0.01562; 2 models, 4 rows, costs=Uniform(low=0.2, high=0.6))
     """
+
+    imputations: tuple[Evaluation, ...] = ()
 
     _paper: ClassVar[Mapping[str, str]] = PAPER
     _paper_intervals: ClassVar[str] = "simultaneous"
@@ -297,6 +304,9 @@ class Evaluation(Standings, Tabular):
             at = at[at < 1.0] if kind == "net_benefit" else at
         asked: dict[str, Any] = {"kind": kind, "thresholds": at, "confidence_level": self.confidence_level}
         found = {}
+        if self.imputations:
+            each = [one.bands(kind, at, references=references) for one in self.imputations]
+            return {name: pooled_band([bands[name] for bands in each]) for name in each[0]}
         for index, name in enumerate(self.models):
             data, options = self._rows_of(index)
             options |= asked | {"name": name, "harm": self.options.harm_of(name)}
@@ -622,7 +632,9 @@ class Evaluation(Standings, Tabular):
         >>> result.check(ignore=["half-outside", "not-better"]).codes
         ('hard-labels',)
         """
-        return run_checks(self, ignore)
+        found = run_checks(self, ignore)
+        sure = [set(run_checks(one, ignore).codes) for one in self.imputations]  # what every completed data set shows
+        return Findings([finding for finding in found if all(finding.code in codes for codes in sure)])
 
     def _records(self) -> list[dict[str, Any]]:
         return self._ranked

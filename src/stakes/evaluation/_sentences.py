@@ -35,6 +35,8 @@ PAPERS = {
     "2021;118:e2016191118. doi:10.1073/pnas.2016191118",
     "delong": "DeLong ER, DeLong DM, Clarke-Pearson DL. Comparing the areas under two or more correlated receiver "
     "operating characteristic curves. Biometrics 1988;44:837-845. doi:10.2307/2531595",
+    "rubin": "Barnard J, Rubin DB. Small-sample degrees of freedom with multiple imputation. Biometrika 1999;86:"
+    "948-955. doi:10.1093/biomet/86.4.948",
     "achilles": "Van Calster B, McLernon DJ, van Smeden M, Wynants L, Steyerberg EW. Calibration: the Achilles heel of "
     "predictive analytics. BMC Medicine 2019;17:230. doi:10.1186/s12916-019-1466-7",
     "ici": "Austin PC, Steyerberg EW. The Integrated Calibration Index (ICI) and related metrics. Statistics in "
@@ -105,7 +107,7 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
 
 def _area_method(standings: Standings) -> str:
     """What the AUC compares and how its error is worked out."""
-    rows = standings.rows
+    rows = (standings.imputations or (standings,))[0].rows
     outcome = None if rows is None or rows.origin is None else rows.origin.outcome
     if not isinstance(outcome, TimeToEvent) or outcome.plain:
         return (
@@ -136,7 +138,7 @@ def _weights_in_groups(standings: Standings) -> Iterator[str]:
 
 
 def _data(standings: Standings) -> Iterator[str]:
-    count, rows = len(standings.models), standings.rows
+    count, rows = len(standings.models), (standings.imputations or (standings,))[0].rows
     stated = " (stated, the classes being reweighted to it)" if standings.score_tables[0].fixed_prevalence else ""
     models = "1 model" if count == 1 else f"{count:,} models"
     amounts = standings.options.per_stake
@@ -189,6 +191,13 @@ def _intervals(standings: Standings) -> Iterator[str]:
         "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
         "are widened for costs that were not seen by the rule of three [three]."
     )
+    if standings.imputations:
+        yield (
+            f"Each of {len(standings.imputations)} completed data sets was evaluated; costs, differences, areas and "
+            "calibration were pooled by Rubin's rules, the area on the scale of log-odds, with Barnard and Rubin's "
+            "degrees of freedom where they are fewer [rubin]; values are missing at random given what the imputation "
+            "used, as is assumed. Other numbers are means over the data sets."
+        )
     rows = standings.rows
     if standings.moments.clusters:
         yield "Variances are those of leaving out clusters in turn; rows of one cluster may depend on each other."

@@ -362,6 +362,7 @@ class Standings:
     deferral: DeferredModels | None = None
     pairs: PairSums | None = None
     outcome: Outcome | None = None
+    imputations: tuple[Standings, ...] = ()
 
     @property
     def costs(self) -> CostDistribution:
@@ -416,6 +417,8 @@ class Standings:
     @property
     def data_line(self) -> str:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
+        if self.imputations:
+            return self.imputations[0].data_line
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
 
     @cached_property
@@ -454,12 +457,19 @@ class Standings:
     @property
     def clusters_unseen(self) -> bool:
         """Whether an engine summed over clusters, whose rows are not known here."""
-        return self.rows is None and self.moments.clusters > 0
+        return self.rows is None and self.moments.clusters > 0 and not self.imputations
+
+    @property
+    def units(self) -> float:
+        """Number of rows (of clusters, where there are any) that the costs rest on."""
+        return float(self.moments.clusters or sum(self.moments.rows))
 
     @property
     def described(self) -> dict[str, Any]:
         """The rows, as JSON says them."""
-        told = {"outcome": self.data_line} if self.data_line else {}
+        told: dict[str, Any] = {"outcome": self.data_line} if self.data_line else {}
+        if self.imputations:
+            told["completed_data_sets"] = len(self.imputations)
         return {"rows": self.n_rows, "dropped": self.n_dropped, "prevalence": self.prevalence, **told}
 
     @property
@@ -482,10 +492,13 @@ class Standings:
             f"{f'{source}: ' if source else ''}{self.data_line or f'{self.n_rows:,} rows'}, {events}"
             f"{f' in {label!r}' if label else ''}{f', weighted by {weight!r}' if weight else ''}; "
             f"{count:,} model{'s' * (count != 1)}"
+            f"{f', pooled over {len(self.imputations)} completed data sets' if self.imputations else ''}"
         )
 
     @property
     def _positives(self) -> int:
+        if self.imputations:
+            return self.imputations[0]._positives
         if self.rows is not None:
             return int(self.rows.y.sum())
         return int(self.moments.rows[1] if self.pairs is None else self.pairs.rows[1])

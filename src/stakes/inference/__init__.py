@@ -1,5 +1,6 @@
 """Standard errors, confidence intervals and paired differences."""
 
+from stakes.inference._area import Area as Area
 from stakes.inference._area import area_estimate as area_estimate
 from stakes.inference._area import group_areas as group_areas
 from stakes.inference._bands import RATES_NEEDED as RATES_NEEDED
@@ -8,6 +9,7 @@ from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
 from stakes.inference._calibration import observed_to_expected as observed_to_expected
+from stakes.inference._calibration import pooled_calibration as pooled_calibration
 from stakes.inference._calibration import recalibration_estimates as recalibration_estimates
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS as PAIRED_NEEDS_ROWS
 from stakes.inference._comparison import Comparison, Dominance, compare, dominance
@@ -19,13 +21,17 @@ from stakes.inference._comparison import paired_rows as paired_rows
 from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
 from stakes.inference._cross_fitting import expanded_rows as expanded_rows
+from stakes.inference._imputation import Pooled, pool
+from stakes.inference._imputation import mean_of as mean_of
+from stakes.inference._imputation import pooled as pooled
+from stakes.inference._imputation import pooled_band as pooled_band
+from stakes.inference._imputation import pooled_decisions as pooled_decisions
+from stakes.inference._imputation import pooled_estimate as pooled_estimate
 from stakes.inference._metric_interval import (
-    Pooled,
     RandomEffects,
     integrated_metric,
     metric_difference,
     metric_interval,
-    pool,
     random_effects,
 )
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS

@@ -267,7 +267,9 @@ def area_of(sums: Sums) -> Area:
     value = float(sums.mean[1])
     counts = round(float(sums.count[0])), round(float(sums.count[1]))
     alike = sums.weight**2 / sums.second[0]
-    return Area(value, *_placement_variance(sums, value), _floor(value, float(alike[0]), float(alike[1])), counts)
+    return Area(
+        value, *_placement_variance(sums, value), least_variance(value, float(alike[0]), float(alike[1])), counts
+    )
 
 
 def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) -> tuple[Floats, Floats, Floats]:
@@ -275,8 +277,8 @@ def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) ->
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # groups of one class
         sums = grouped.sums(_group_placements(grouped, score[grouped.order]))
         value = np.where((sums.count > 0.0).all(axis=0), sums.mean[1], np.nan)
-        variance, degrees = _class_variance(sums, value)
-        floor, spread = _floor(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
+        variance, degrees = spread_by_class(sums, value)
+        floor, spread = least_variance(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
         unit = np.where(spread > 0.0, np.maximum(variance / spread, floor), floor)
         low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees) ** 2 * unit)
     enough = (sums.count >= NEEDED_FOR_AREA).all(axis=0)
@@ -374,7 +376,7 @@ def too_few(rows: tuple[int, int], least: int) -> str:
     return f"{short[-1]}: an interval needs {least}" if short else ""
 
 
-def _floor(area: Number, negatives: Number, positives: Number) -> Number:
+def least_variance(area: Number, negatives: Number, positives: Number) -> Number:
     """Hanley and McNeil's variance over area (1 - area)."""
     count = 0.5 * (positives + negatives) - 1.0
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
@@ -388,11 +390,11 @@ def _wilson(value: Floats | np.float64, k: Floats) -> tuple[Floats, Floats]:
 
 def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
     """Variance and degrees of freedom of placements about a centre."""
-    variance, degrees = _class_variance(sums, np.float64(centre))
+    variance, degrees = spread_by_class(sums, np.float64(centre))
     return float(variance), float(degrees)
 
 
-def _class_variance(sums: Sums, centre: Floats | np.float64) -> tuple[Floats, Floats]:
+def spread_by_class(sums: Sums, centre: Floats | np.float64) -> tuple[Floats, Floats]:
     """Variance and degrees of freedom of placements about centres; each counts by its share in its class."""
     second, fourth = sums.about(centre)
     return class_variance(sums.count, second / sums.weight**2, fourth / sums.weight**4)
@@ -400,10 +402,10 @@ def _class_variance(sums: Sums, centre: Floats | np.float64) -> tuple[Floats, Fl
 
 # The area under the ROC curve, its regret and their differences, from rows or the cells of a table.
 
-_INDEPENDENT = (None, None)
+INDEPENDENT = (None, None)
 
 
-def _independent(dependence: Dependence) -> bool:
+def are_independent(dependence: Dependence) -> bool:
     return dependence[0] is None and dependence[1] is None
 
 
@@ -415,23 +417,23 @@ def placements(cells: WeightedCells) -> Floats:
     return np.where(cells.y, below[cells.level] / negative, above[cells.level] / positive)
 
 
-def area_estimate(cells: WeightedCells, dependence: Dependence = _INDEPENDENT) -> Area:
+def area_estimate(cells: WeightedCells, dependence: Dependence = INDEPENDENT) -> Area:
     """Area under the ROC curve; nan where a class is missing."""
     table = cells.table
     if min(table.total_negatives, table.total_positives) <= 0.0:
         return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
     alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
-    if _independent(dependence) and alike:
+    if are_independent(dependence) and alike:
         return area_of(Sums.from_blocks(_table_placements(table)))
     placement = placements(cells)
     area = area_of(_sums(placement, cells))
-    if _independent(dependence) and cells.origin is None:
+    if are_independent(dependence) and cells.origin is None:
         return area
-    variance, degrees, reason = _dependent(cells, placement - area.value, dependence)
+    variance, degrees, reason = dependent_variance(cells, placement - area.value, dependence)
     return replace(area, variance=variance, degrees=degrees, reason=reason)
 
 
-def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence = _INDEPENDENT) -> AreaDifference:
+def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence = INDEPENDENT) -> AreaDifference:
     """Area of the first scores less that of the second, on the same rows."""
     areas = area_estimate(first, dependence), area_estimate(second, dependence)
     if math.isnan(areas[0].value):
@@ -439,13 +441,13 @@ def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence
     apart = placements(first) - placements(second)
     gap = area_difference(areas, _sums(apart, first))
     gap = replace(gap, same=np.array_equal(first.level, second.level))
-    if _independent(dependence) and first.origin is None:
+    if are_independent(dependence) and first.origin is None:
         return gap
-    variance, degrees, _ = _dependent(first, apart - gap.value, dependence)
+    variance, degrees, _ = dependent_variance(first, apart - gap.value, dependence)
     return replace(gap, variance=variance, degrees=degrees)
 
 
-def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: Dependence = _INDEPENDENT) -> AreaRegret:
+def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: Dependence = INDEPENDENT) -> AreaRegret:
     """Regret of thresholds that are drawn like the scores, from the area or the difference of two."""
     rate = cells.prevalence
     factor = 2.0 * rate * (1.0 - rate)
@@ -454,7 +456,7 @@ def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: D
     if moving == 0.0 or math.isnan(area.variance):
         return AreaRegret(area, factor, 0.0, factor * area.standard_error)
     centred = cells.y - rate
-    if _independent(dependence) and cells.origin is None:
+    if are_independent(dependence) and cells.origin is None:
         n = float((cells.weight**2 / cells.square).sum())
         variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
     else:
@@ -486,7 +488,7 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
     return (k, placement[used], None, None) if single else (k, placement[used], weight, square)
 
 
-def _dependent(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
+def dependent_variance(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
     """Variance of a mean of placements by class, its degrees of freedom, and why it may be undefined."""
     masses = cells.masses
     return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
@@ -500,7 +502,7 @@ def _dependent_sum(cells: WeightedCells, contributions: Floats, dependence: Depe
 
 # Metrics that are means of row values, and skills, which compare such a mean with that of a constant decision.
 
-AREAS = ("roc_auc_score", "auc_regret")  # of another form: see _area_rows
+AREAS = ("roc_auc_score", "auc_regret", "partial_auc_score")  # of another form: see _area_rows
 _SKILLS = ("bounded_brier_skill_score", "bounded_log_skill_score", "regret_skill_score")
 
 

@@ -35,6 +35,7 @@ from stakes.core.options import (
 from stakes.core.score_table import ScoreTable
 from stakes.curves import LocalLogisticFits, bin_starts, local_limits, rarer_rows, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
+from stakes.inference._imputation import pooled_band
 from stakes.inference._simultaneous import (
     Band,
     Pieces,
@@ -49,6 +50,7 @@ from stakes.inference._simultaneous import (
     reached,
     shifted,
 )
+from stakes.outcomes import Imputed
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import effective
 
@@ -344,24 +346,22 @@ def confidence_band(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     kind, said = check_choice(kind, "kind", BAND_KINDS), ""
-    if isinstance(y_true, ScoreTable) and kind != "reliability":
-        y_true, said = with_fixed_weights(y_true)
     level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST_DRAWS)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    if isinstance(y_prob, Imputed):
+        asked |= {"thresholds": thresholds, "per": per, "logits": logits, "clusters": clusters, "harm": harm}
+        asked |= {"name": name, "confidence_level": level, "n_resamples": draws, "random_state": random_state}
+        return pooled_band([confidence_band(y_true, p, _pooled_kind(kind), **asked) for p in y_prob.scores])
+    if isinstance(y_true, ScoreTable) and kind != "reliability":
+        y_true, said = with_fixed_weights(y_true)
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None
     cost = check_harm(harm)
     if kind in {"reliability", "smooth"}:
-        if cost:
-            cause = "what obtaining a score costs is no matter of rates"
-            raise ValueError(f"harm must be 0 for {kind}, got {harm}: {cause}.")
-        refuse_amounts(y_true)
+        _check_rates(kind, y_true, cost, clusters)
     if kind == "smooth":
         codes = None if data.sample is None else dependence_of(data.sample, clusters, None, sample_weight)[0]
         return smooth_band(data, thresholds, name, level, _SmoothDesign(fixed, codes, draws, generator(random_state)))
     if kind == "reliability":
-        if clusters is not None:
-            raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
-        refuse_weighing(y_true, 'the band of a reliability curve (kind="smooth" allows for that)')
         return reliability_band(data.table, check_scores_asked(thresholds, data.table), name, level)
     points = check_thresholds(thresholds, kind)
     counts = counts_of(data, points, fixed_prevalence=fixed)
@@ -372,9 +372,30 @@ def confidence_band(
         pieces = dependent_pieces(pieces, kind, data.sample, bins, fixed_prevalence=fixed, codes=codes)
     elif clusters is not None:
         raise ValueError("clusters= need the rows: pass y_true and y_prob instead of a ScoreTable.")
-    about = data.about + (f", {said}" if said else "")
-    told = {"kind": kind, "per": per, "thresholds": points, "level": level, "name": name, "about": about}
+    told = {"kind": kind, "per": per, "thresholds": points, "level": level, "name": name}
+    told["about"] = data.about + (f", {said}" if said else "")
     return _banded(pieces, counts.totals, data.sample, cost, (draws, generator(random_state)), **told)
+
+
+def _check_rates(kind: str, y_true: Any, harm: float, clusters: Any) -> None:
+    """Refuse what the event rate over the score does not take."""
+    if harm:
+        raise ValueError(f"harm must be 0 for {kind}, got {harm:g}: obtaining a score changes no event rate.")
+    refuse_amounts(y_true)
+    if kind == "reliability":
+        if clusters is not None:
+            raise ValueError("clusters must be None for reliability: its band takes the rows as independent.")
+        refuse_weighing(y_true, 'the band of a reliability curve (kind="smooth" allows for that)')
+
+
+def _pooled_kind(kind: str) -> str:
+    """Refuse curves over the score, which is another in each completed data set."""
+    if kind in {"reliability", "smooth"}:
+        raise ValueError(
+            f"kind must be one of {', '.join(DIFFERENCE_KINDS)} for Imputed scores, got {kind!r}: there is no rule to "
+            "pool event rates over scores that differ between the data sets."
+        )
+    return kind
 
 
 def difference_band(

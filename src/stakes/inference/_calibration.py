@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import logit, sigmoid
-from stakes.base.validation import check_choice, check_level, check_same_order, check_whole, generator
+from stakes.base.validation import check_choice, check_level, check_same_order, check_whole, generator, to_array
 from stakes.core.options import evaluation_data
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.curves import SPAN, LocalFits, Neighbourhoods, binned_reliability_of, curve_over_log_odds
+from stakes.inference._imputation import mean_of, pooled_estimate
+from stakes.outcomes import Imputed
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
@@ -489,6 +491,14 @@ def calibration_summary(
     check_choice(binning, "binning", ("quantile", "uniform"))
     check_choice(smoother, "smoother", tuple(SMOOTHERS))
     level = check_level(confidence_level)
+    if isinstance(y_prob, Imputed):
+        rest: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+        rest |= {"logits": logits, "clusters": clusters, "lags": lags, "n_bins": n_bins, "binning": binning}
+        rest |= {"smoother": smoother, "confidence_level": level, "random_state": random_state}
+        each = [calibration_summary(y_true, scores, **rest) for scores in y_prob.scores]
+        return pooled_calibration(
+            each, each[0].n_rows if clusters is None else len(set(to_array(clusters, "clusters")))
+        )
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
@@ -582,3 +592,28 @@ def _weighted_quantiles(values: Floats, weight: Floats, levels: Sequence[float])
         first, last = (float(some[order[min(int(end), len(some) - 1)]]) for end in ends)
         found.append((first + last) / 2.0)
     return found
+
+
+# Summaries of several completed data sets in one.
+
+_NOT_POOLED = "no interval: there is no rule to pool that of a distance from the smooth curve over completed data sets"
+_DISTANCES = ("ici", "e50", "e90", "emax")
+
+
+def pooled_calibration(each: Sequence[CalibrationSummary], n_rows: float) -> CalibrationSummary:
+    """Pool summaries by Rubin's rules; of distances from the smooth curve there is the mean alone."""
+    found = []
+    for estimates in zip(*(summary.estimates for summary in each), strict=True):
+        name = estimates[0].metric
+        pooled_one = pooled_estimate(estimates, n_rows, log=name == "o_e_ratio")
+        if name in _DISTANCES and not all(e == estimates[0] for e in estimates):
+            nothing: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan)}
+            pooled_one = replace(pooled_one, note=_NOT_POOLED, **nothing)
+        found.append(pooled_one)
+    means: dict[str, Any] = {
+        name: mean_of([getattr(e, name) for e in each]) for name in ("observed", "expected", "ece")
+    }
+    counts: dict[str, Any] = {
+        name: round(mean_of([getattr(e, name) for e in each])) for name in ("n_rows", "n_positives", "n_bins")
+    }
+    return replace(each[0], **means, **counts, estimates=tuple(found))

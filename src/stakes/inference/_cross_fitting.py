@@ -65,11 +65,14 @@ class CrossFit:
         return (1.0 - self.share) * fitted + self.share * other, fitted, other
 
 
-def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator) -> CrossFit:
-    """Fit the recalibration to all rows and, for each fold, to the other folds."""
+def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator, folds: Integers | None = None) -> CrossFit:
+    """Fit the recalibration to all rows and, for each fold, to the other folds; these are drawn unless given."""
     order, score, weight = _in_order(sample)
-    y, folds = sample.y[order], np.empty(len(score), dtype=np.intp)
-    folds[order] = fold = stratified_folds(y, cv, rng)
+    y = sample.y[order]
+    if folds is None:
+        folds = np.empty(len(score), dtype=np.intp)
+        folds[order] = stratified_folds(y, cv, rng)
+    fold = folds[order]
     first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))  # row of each score
     sizes, ends = np.diff(first, append=len(y)), np.append(first[1:], len(y))
     level = np.repeat(np.arange(len(first)), sizes)
@@ -138,15 +141,22 @@ def _sums(run: Integers, y: Bools, weight: Floats | None, size: int) -> tuple[Fl
 
 ROWS_NEEDED = 20  # rows of each class: with fewer, the simulated coverage of a 95% interval falls below 92%
 LEAST_FOLDS = 2
+_MANY, _PER_CELL = 1 << 20, 64  # rows of a table from which on those of one cell and fold are one
+_MOST_DRAWN = 10**9  # numpy draws from fewer without replacement
 
 
 @dataclass(frozen=True)
 class CrossFitRows:
-    """Rows with their recalibration; ``fixed``: the class totals have no sampling error."""
+    """Rows with their recalibration; ``fixed``: the class totals have no sampling error.
+
+    Where ``counts`` are given, each entry stands for so many rows of one score, class and fold, and weighs what all of
+    them do.
+    """
 
     sample: BinarySample
     fit: CrossFit
     fixed: bool
+    counts: Floats | None = None
 
     def mean(self, values: Floats) -> float:
         return float(np.average(values, weights=self.sample.weight))
@@ -155,7 +165,8 @@ class CrossFitRows:
         """Moments of an estimate whose influence is that of the mean of some row values."""
         design = self.design
         terms, reason = design.contributions(design.centred(values)), design.reason
-        return Moments(value, float(bessel(len(terms))) * float(np.dot(terms, terms)), self.degrees, reason=reason)
+        squares = np.dot(terms, terms) if self.counts is None else np.dot(terms, terms / self.counts)
+        return Moments(value, float(bessel(sum(self.rows))) * float(squares), self.degrees, reason=reason)
 
     @property
     def design(self) -> Design:
@@ -166,8 +177,13 @@ class CrossFitRows:
     @property
     def degrees(self) -> int:
         """Degrees of freedom: the rarer class carries most of the variance."""
-        positives = int(np.count_nonzero(self.sample.y))
-        return min(positives, len(self.sample.y) - positives) - 1
+        return min(self.rows) - 1
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """Number of negative and of positive rows."""
+        counts = np.bincount(self.sample.y, self.counts, 2)
+        return int(counts[0]), int(counts[1])
 
     @property
     def prevalence(self) -> float:
@@ -179,19 +195,51 @@ class CrossFitRows:
         return np.where(self.sample.y, costs.positive_loss(at), costs.negative_loss(at))
 
 
-def cross_fit_rows(data: EvaluationData, *, fixed_prevalence: bool, cv: int, random_state: Any) -> CrossFitRows:
-    """Recalibrate the rows, or the expanded rows of an unweighted table; raise if there are too few."""
+def cross_fit_rows(
+    data: EvaluationData, *, fixed_prevalence: bool, cv: int, random_state: Any, by_cell: bool = False
+) -> CrossFitRows:
+    """Recalibrate the rows, or the expanded rows of an unweighted table; raise if there are too few.
+
+    Of many rows in few cells of a table, those of one cell and fold can be treated as one.
+    """
     if not (is_whole(cv) and LEAST_FOLDS <= cv <= ROWS_NEEDED):
         raise ValueError(f"cv must be a whole number from {LEAST_FOLDS} to {ROWS_NEEDED}, got {cv!r}.")
-    sample = expanded_rows(data) if data.sample is None else data.sample
+    rng, fixed = generator(random_state), fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
+    counts, folds = None, None
+    if by_cell and data.sample is None and max(_MANY, _PER_CELL * len(data.table.scores)) <= data.table.n_rows:
+        sample, counts, folds = _divided_cells(data, int(cv), rng)
+    else:
+        sample = expanded_rows(data) if data.sample is None else data.sample
     sample = replace(sample, score=sample.score + 0.0)
     for name, mine in (("positives", sample.y), ("negatives", ~sample.y)):
-        rows = int(np.count_nonzero(mine))
+        rows = int(np.count_nonzero(mine) if counts is None else counts[mine].sum())
         if rows < ROWS_NEEDED:
             needed = f"y_true must hold at least {ROWS_NEEDED} {name} for an interval of a recalibrated quantity"
             raise ValueError(f"{needed}, got {rows} of {len(sample.y)} rows.")
-    fixed = fixed_prevalence or (data.sample is None and data.table.fixed_prevalence)
-    return CrossFitRows(sample, cross_fit(sample, int(cv), generator(random_state)), fixed)
+    return CrossFitRows(sample, cross_fit(sample, int(cv), rng, folds), fixed, counts)
+
+
+def _folds_of_cells(counts: Integers, cv: int, rng: np.random.Generator) -> Integers:
+    """Draw how many rows of each cell fall into each fold, which are of equal size where that many can be drawn."""
+    n_rows = int(counts.sum())
+    if n_rows >= _MOST_DRAWN:
+        return np.asarray(rng.multinomial(counts, np.full(cv, 1.0 / cv)))
+    left, found = counts.copy(), np.empty((len(counts), cv), dtype=np.intp)
+    for k in range(cv):
+        found[:, k] = rng.multivariate_hypergeometric(left, (n_rows + k) // cv, method="marginals")
+        left -= found[:, k]
+    return found
+
+
+def _divided_cells(data: EvaluationData, cv: int, rng: np.random.Generator) -> tuple[BinarySample, Floats, Integers]:
+    """Let each row of an unweighted table fall into a fold; return the cells by class and fold, and how many rows."""
+    refuse_weighing(data.table, "an interval from a table")
+    counts, units = row_counts(data.table)
+    drawn = np.concatenate([_folds_of_cells(each, cv, rng) for each in counts])
+    cell, fold = np.nonzero(drawn)
+    rows, size = drawn[cell, fold].astype(np.float64), len(counts[0])
+    y = cell >= size
+    return BinarySample(y, data.table.scores[cell % size], rows * np.where(y, units[1], units[0])), rows, fold
 
 
 def expanded_rows(data: EvaluationData) -> BinarySample:
@@ -471,7 +519,8 @@ def decomposition_interval(
     check_spread_out(costs)
     asked: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True)
-    rows = cross_fit_rows(data, fixed_prevalence=prevalence is not None, cv=cv, random_state=random_state)
+    fixed = prevalence is not None
+    rows = cross_fit_rows(data, fixed_prevalence=fixed, cv=cv, random_state=random_state, by_cell=True)
     return estimate_terms(rows, costs, factor, name, level)
 
 

@@ -1,11 +1,10 @@
-"""Intervals of any metric, and pooling over horizons, imputed data sets and centres."""
+"""Intervals of any metric, and pooling over horizons and centres."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,6 @@ from stakes.base.validation import (
     brief,
     check_level,
     check_names,
-    check_number,
     check_same_order,
     check_weights,
     to_array,
@@ -38,12 +36,14 @@ from stakes.inference._area import (
 )
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
-from stakes.metrics import METRICS, check_parameters
+from stakes.inference._imputation import pooled
+from stakes.inference._partial_area import PartialArea, partial_area, partial_area_gap
+from stakes.metrics import METRICS, RocWindow, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
-from stakes.variance.sums import Estimate, Moments, half_width, moments_of
+from stakes.variance.sums import Estimate, Moments, moments_of
 
 Dependence = tuple[Integers | None, int | str | None]
 
@@ -133,210 +133,6 @@ def _score_columns(y_prob: ArrayLike, count: int) -> list[Floats]:
     return [scores] * count
 
 
-# Estimates from several completed data sets in one, by Rubin's rules with Barnard and Rubin's degrees of freedom.
-#
-# The corrections for one data set are kept: degrees of freedom from the fourth moments, the rule of three
-# for rows not yet seen, Hanley and McNeil's variance of an area. Data sets that agree therefore have the interval of
-# one.
-
-
-class Pooled(NamedTuple):
-    """An estimate pooled over completed data sets.
-
-    Parameters
-    ----------
-    value, standard_error, degrees : float
-        The mean, its standard error with the spread between the data sets, and its degrees of freedom.
-    missing_information : float
-        Fraction of the information that the missing values took.
-
-    Examples
-    --------
-    >>> from stakes.inference import pool
-    >>> pool([0.10, 0.12], [0.02, 0.02], n_rows=100).value
-    0.11
-    """
-
-    value: float
-    standard_error: float
-    degrees: float
-    missing_information: float
-
-    def interval(self, confidence_level: float) -> tuple[float, float]:
-        """Two-sided, with Student's t.
-
-        Examples
-        --------
-        >>> from stakes.inference import pool
-        >>> [round(end, 3) for end in pool([0.10, 0.12], [0.02, 0.02], n_rows=100).interval(0.95)]
-        [0.042, 0.178]
-        """
-        half = float(half_width(self.standard_error**2, self.degrees, 0.0, 1.0 - confidence_level))
-        return self.value - half, self.value + half
-
-
-def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: float = math.inf) -> Pooled:
-    """Pool estimates from completed data sets.
-
-    Parameters
-    ----------
-    values, standard_errors : sequence of float
-        One of each for every data set, two or more.
-    n_rows : float, default inf
-        Rows (clusters) that each estimate rests on.
-
-    Returns
-    -------
-    Pooled
-
-    Raises
-    ------
-    ValueError
-        For fewer than two data sets, or numbers that do not pair.
-
-    Notes
-    -----
-    Rubin (1987); Barnard and Rubin (1999), doi:10.1093/biomet/86.4.948; as ``pool.scalar`` of the R package mice.
-
-    Examples
-    --------
-    >>> from stakes.inference import pool
-    >>> found = pool([0.1012, 0.0987, 0.1105, 0.1043, 0.0961], [0.0102, 0.0099, 0.011, 0.0104, 0.0101], n_rows=750)
-    >>> round(found.degrees, 6)
-    54.126134
-    """
-    each = to_floats(np.asarray(values), "values")
-    errors = to_floats(np.asarray(standard_errors), "standard_errors")
-    if each.ndim != 1 or each.shape != errors.shape or len(each) < 2:
-        raise ValueError(f"values and standard_errors must pair, two or more, got shapes {each.shape}, {errors.shape}.")
-    if not (np.isfinite(each).all() and np.isfinite(errors).all() and errors.min() >= 0.0):
-        raise ValueError(f"values must be finite, and standard_errors >= 0, got {each.tolist()} and {errors.tolist()}.")
-    return _rubin(each, errors, check_number(n_rows, "n_rows"))
-
-
-def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:
-    m, estimate = len(each), mean_of(each)
-    within, between = mean_of(np.square(errors)), _spread_between(each)
-    total = within + between
-    share = between / total if total > 0.0 else 0.0
-    old = (m - 1.0) / share**2 if share > 0.0 else math.inf
-    complete = n_rows - 1.0
-    seen = math.inf if math.isinf(complete) else (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
-    inverse = (1.0 / old if old > 0.0 else math.inf) + (1.0 / seen if seen > 0.0 else math.inf)
-    degrees = 1.0 / inverse if inverse > 0.0 else math.inf
-    increase = between / within if within > 0.0 else math.inf
-    missing = (increase + 2.0 / (degrees + 3.0)) / (increase + 1.0) if math.isfinite(increase) else 1.0
-    return Pooled(estimate, math.sqrt(total), degrees, missing)
-
-
-def mean_of(numbers: Sequence[float] | Floats) -> float:
-    """Mean, which is exact for equal numbers."""
-    each = np.asarray(numbers, dtype=np.float64)
-    return float(each[0]) if np.all(each == each[0]) else float(np.mean(each))
-
-
-def _spread_between(values: Floats) -> float:
-    """Between-imputation variance of the mean of the data sets; nan unless all values are finite."""
-    if np.all(values == values[0]):
-        return 0.0
-    return (1.0 + 1.0 / len(values)) * float(np.var(values, ddof=1)) if np.isfinite(values).all() else math.nan
-
-
-class _Combined(NamedTuple):
-    """The mean of estimates, the variances within and between their data sets, and the degrees of freedom of each."""
-
-    value: float
-    within: float
-    between: float
-    degrees: float
-    rubin: float
-
-
-def _combined(values: Floats, variances: Floats, degrees: Floats, n_rows: float) -> _Combined:
-    """Combine estimates by Rubin's rules.
-
-    ``degrees`` are the smaller of those of Barnard and Rubin and those that the rows of a data set have for the spread
-    within it; without a spread between the data sets the latter alone, for then no information is missing.
-    """
-    between = _spread_between(values)
-    moving = variances > 0.0
-    own = float(np.min(degrees[moving])) if moving.any() else float(degrees[0])
-    missing = between > 0.0 and bool(np.isfinite(variances).all())
-    rubin = _rubin(values, np.sqrt(variances), n_rows).degrees if missing else math.inf
-    return _Combined(mean_of(values), mean_of(variances), between, min(own, rubin), rubin)
-
-
-def _pooled_columns(
-    each: Sequence[Moments] | Sequence[Area] | Sequence[AreaDifference],
-) -> tuple[Floats, Floats, Floats]:
-    """Values, variances and degrees of freedom."""
-    values, variances, degrees = np.array([(e.value, e.variance, e.degrees) for e in each], dtype=np.float64).T
-    return values, variances, degrees
-
-
-def pooled_moments(each: Sequence[Moments], n_rows: float) -> Moments:
-    """Pool estimates that are sums over rows: variances by Rubin's rules, and the mean widening for unseen rows."""
-    found = _combined(*_pooled_columns(each), n_rows)
-    scarcest = next((e for e in each if math.isnan(e.interval(0.5)[0])), next((e for e in each if e.scarcity), each[0]))
-    variance, room = found.within + found.between, mean_of([e.room for e in each])
-    return replace(scarcest, value=found.value, variance=variance, degrees=found.degrees, room=room)
-
-
-def pooled_area(each: Sequence[Area], n_rows: float, *, log_odds: bool = False) -> Area:
-    """Pool areas; ``log_odds`` says on which scale their mean and the spread between data sets are taken."""
-    values, variances, degrees = _pooled_columns(each)
-    first = next((e for e in each if e.note), each[0])
-    floor = mean_of([e.floor for e in each])
-    if not (log_odds and np.all((values > 0.0) & (values < 1.0))):
-        found = _combined(values, variances, degrees, n_rows)
-    else:
-        slopes = values * (1.0 - values)
-        odds = np.log(values) - np.log1p(-values)
-        scaled = _combined(odds, variances / slopes**2, degrees, n_rows)
-        value = mean_of(values) if scaled.between == 0.0 else 1.0 / (1.0 + math.exp(-scaled.value))
-        back = (value * (1.0 - value)) ** 2
-        within = mean_of(variances) if scaled.between == 0.0 else back * scaled.within
-        found = scaled._replace(value=value, within=within, between=back * scaled.between)
-    value, within, between, own, rubin = found
-    return replace(first, value=value, variance=within, degrees=own, floor=floor, between=between, rubin=rubin)
-
-
-def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> AreaDifference:
-    """Pool differences of two areas, each area on its own scale, so that the means differ by the mean difference."""
-    found = _combined(*_pooled_columns(each), n_rows)
-    areas = (pooled_area([e.first for e in each], n_rows), pooled_area([e.second for e in each], n_rows))
-    carrying, same = float(np.min([e.carrying for e in each])), all(e.same for e in each)
-    return AreaDifference(*areas, found.within, found.degrees, carrying, same, found.between, found.rubin)
-
-
-def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
-    """Pool regrets of thresholds drawn like the scores, through the areas that they are made of."""
-    area = pooled([e.area for e in each], n_rows)
-    factor, shift = mean_of([e.factor for e in each]), mean_of([e.shift for e in each])
-    error = math.hypot(factor * area.standard_error, shift) if shift > 0.0 else factor * area.standard_error
-    return AreaRegret(area, factor, shift, error)
-
-
-def pooled_cross_fit(each: Sequence[CrossFitted], n_rows: float) -> CrossFitted:
-    """Pool cross-fitted estimates, and their values on the same rows, which their intervals need."""
-    in_sample = mean_of([e.in_sample for e in each])
-    return CrossFitted(each[0].metric, pooled([e.found for e in each], n_rows), in_sample)
-
-
-_POOLING: dict[type[Any], Callable[..., Any]] = {
-    Moments: pooled_moments,
-    Area: pooled_area,
-    AreaDifference: pooled_area_difference,
-    AreaRegret: pooled_area_regret,
-    CrossFitted: pooled_cross_fit,
-}
-
-
-def pooled(each: Sequence[Any], n_rows: float, **options: Any) -> Any:
-    """Pool the estimates of one kind from all data sets; return a single one unchanged."""
-    return each[0] if len(each) == 1 else _POOLING[type(each[0])](each, n_rows, **options)
-
-
 # Any metric with its interval, and the paired difference in a metric between two models.
 
 Method = Literal["student", "delong"]
@@ -370,7 +166,8 @@ def metric_interval(
         or the scores of several completed data sets, over which the result is pooled.
     metric : str
         Name of a mean loss, a skill score, "net_benefit_score", "average_net_benefit_score", "roc_auc_score",
-        "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC curve).
+        "partial_auc_score", "auc_regret", "h_measure_score", or "hull_auc" (the area under the convex hull of the ROC
+        curve).
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the standard error.
     pos_label : object, optional
@@ -412,7 +209,7 @@ def metric_interval(
     ``note`` says how many rows would do. Clusters are left out in turn. The variance of AUC is that of DeLong, DeLong
     and Clarke-Pearson (1988, doi:10.2307/2531595), and at least that of Hanley and McNeil (1982,
     doi:10.1148/radiology.143.1.7063747); its interval has Wilson's form and needs three rows of each class, that of
-    skill five.
+    skill five. A partial area is treated alike, by what each row adds to the share of its window below the curve.
 
     "h_measure_score" and "hull_auc" estimate the population's value by cross-fitted recalibration, without the optimism
     of the same rows, as :func:`decomposition_interval` does: they need 20 positives and 20 negatives, and the value is
@@ -451,7 +248,7 @@ def metric_interval(
 
 def _measured(
     name: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
-) -> Area | AreaRegret | Moments | CrossFitted:
+) -> Area | AreaRegret | PartialArea | Moments | CrossFitted:
     """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
         return _multiclass(name, data, options, about["sample_weight"], dependence)
@@ -467,6 +264,8 @@ def _measured(
     if name not in AREAS:
         return mean_moments(row_mean(name, options), (cells,), known)
     check_parameters(METRICS[name], options)
+    if name == "partial_auc_score":
+        return partial_area(RocWindow.of(**options), cells, known)
     area = area_estimate(cells, known)
     return area if name == "roc_auc_score" else area_regret(cells, area, known)
 
@@ -561,10 +360,12 @@ def metric_difference(
 
 def _difference(
     metric: str, cells: tuple[WeightedCells, WeightedCells], options: dict[str, Any], dependence: Dependence
-) -> AreaDifference | AreaRegret | Moments:
+) -> AreaDifference | AreaRegret | PartialArea | Moments:
     """Estimate the metric of the first scores minus that of the second, on the same rows."""
     if metric in AREAS:
         check_parameters(METRICS[metric], options)
+        if metric == "partial_auc_score":
+            return partial_area_gap(RocWindow.of(**options), cells, dependence)
         gap = area_gap(*cells, dependence)
         return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
     return mean_moments(row_mean(metric, options), cells, dependence)
@@ -609,7 +410,7 @@ def _needs_probability(metric: str) -> bool:
 
 
 def _estimate(
-    metric: str, moments: Area | AreaRegret | Moments | CrossFitted, level: float, method: Method
+    metric: str, moments: Area | AreaRegret | PartialArea | Moments | CrossFitted, level: float, method: Method
 ) -> Estimate:
     """Build the interval of a registered metric, clipped to its range."""
     if isinstance(moments, CrossFitted):

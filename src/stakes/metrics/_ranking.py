@@ -1,4 +1,4 @@
-"""AUC, partial AUC, top k."""
+"""AUC, the regret that it averages, top k."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def area_under_roc(table: ScoreTable) -> float:
     return math.fsum(pairs) / (table.total_positives * table.total_negatives)
 
 
-# Partial areas under the ROC curve, and the regret that AUC averages implicitly.
+# AUC within bounds on the scores, and the regret that AUC averages implicitly.
 
 
 def bounded_auc_score(
@@ -221,79 +221,6 @@ def auc_regret(
     c = table.positives[inside] / weight if cost == "event_rate" else table.scores[inside]
     regret = c * table.false_positives[:-1][inside] + (1.0 - c) * table.false_negatives[:-1][inside]
     return float(np.dot(weight, regret)) / float(weight.sum())
-
-
-def partial_auc_score(
-    y_true: ArrayLike | ScoreTable,
-    y_score: ArrayLike | None = None,
-    *,
-    fpr_bounds: tuple[float, float],
-    scale: Literal["mcclish", "raw"] = "mcclish",
-    sample_weight: ArrayLike | None = None,
-    pos_label: object = None,
-    prevalence: float | None = None,
-) -> float:
-    """Area under the part of the ROC curve between two false positive rates.
-
-    Parameters
-    ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table that stands for labels and scores.
-    y_score : array_like of shape (n,) or (n, 2), optional
-        Any finite score that ranks; only the order matters.
-    fpr_bounds : tuple of float
-        False positive rates, 0 <= low < high <= 1.
-    scale : {"mcclish", "raw"}, default "mcclish"
-        McClish's standardised area, 1/2 for chance and 1 for perfect, or the area itself.
-    sample_weight : array_like of shape (n,), optional
-        Weights >= 0.
-    pos_label : object, optional
-        The label of the positive class.
-    prevalence : float, optional
-        Accepted for symmetry: the area does not depend on it.
-
-    Returns
-    -------
-    float
-        Higher is better; ``nan`` with a warning for one class only.
-
-    Raises
-    ------
-    ValueError
-        For invalid data, bounds or scale.
-
-    Notes
-    -----
-    McClish (1989). ``sklearn.metrics.roc_auc_score(max_fpr=f)`` is this with bounds (0, f).
-
-    Examples
-    --------
-    >>> from stakes.metrics import partial_auc_score
-    >>> partial_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_bounds=(0, 0.5), scale="raw")
-    0.25
-    """
-    low, high = as_bounds(fpr_bounds, "fpr_bounds")
-    check_choice(scale, "scale", ("mcclish", "raw"))
-    table = ranking_data(y_true, y_score, sample_weight, pos_label, prevalence).table
-    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
-        return undefined("partial_auc_score", "only one class is present")
-    fpr = table.false_positives[::-1] * (table.total / table.total_negatives)
-    tpr = 1.0 - table.false_negatives[::-1] * (table.total / table.total_positives)
-    area = _area_below(fpr, tpr, high) - _area_below(fpr, tpr, low)
-    if scale == "raw":
-        return area
-    chance, best = (high * high - low * low) / 2.0, high - low
-    return 0.5 * (1.0 + (area - chance) / (best - chance))
-
-
-def _area_below(x: Floats, y: Floats, end: float) -> float:
-    """Area under the ROC polygon for false positive rates up to an end."""
-    last = int(np.searchsorted(x, end, side="right"))
-    height = y[last - 1]
-    if last < len(x):
-        height += (y[last] - y[last - 1]) * (end - x[last - 1]) / (x[last] - x[last - 1])
-    left, up = np.append(x[:last], min(end, 1.0)), np.append(y[:last], height)
-    return float(np.dot(np.diff(left), up[1:] + up[:-1])) * 0.5
 
 
 def _inside(table: ScoreTable, bounds: tuple[float, float]) -> slice:

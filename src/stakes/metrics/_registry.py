@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import signature
+from inspect import Signature, signature
 from typing import Any, Literal
 
 import numpy as np
 
 from stakes import costs
 from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
-from stakes.metrics import _losses, _multiclass, _ranking
+from stakes.metrics import _losses, _multiclass, _partial_area, _ranking
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
 
@@ -239,8 +239,9 @@ for _metric in (
         per_sample=False,
     ),
     _score(
-        _ranking.partial_auc_score,
-        "area under the part of the ROC curve between two false positive rates",
+        _partial_area.partial_auc_score,
+        "area under the part of the ROC curve within bounds on either rate",
+        low=-_INF,
         parameters={"fpr_bounds": (0.0, 0.2)},
         response="score",
     ),
@@ -394,12 +395,19 @@ class _BinaryScore:
     def __name__(self) -> str:
         return str(self.function.__name__)
 
+    @property
+    def __signature__(self) -> Signature:
+        return _BINARY  # scikit-learn looks for `pos_label` at each call
+
     def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, **options: Any) -> float:
         check_same_order(y_true=y_true, y_pred=y_pred, sample_weight=options.get("sample_weight"))
         labels, predicted = to_array(y_true, "y_true"), to_array(y_pred, "y_pred")
         if predicted.ndim == 1 and not _numbers_in_0_1(predicted) and np.all(np.isin(predicted, labels)):
             predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
         return float(self.function(labels, predicted, pos_label=pos_label, **options))
+
+
+_BINARY = signature(_BinaryScore(_losses.bounded_brier_loss).__call__)
 
 
 def _numbers_in_0_1(values: Any) -> bool:

@@ -197,11 +197,15 @@ class Imputed:
 
     Notes
     -----
-    :func:`stakes.metric_interval` and :func:`stakes.inference.metric_difference` pool their results: variances within
-    and between the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of freedom and those of the
-    fourth moments, and the mean of the widenings for rows not yet seen. Columns that agree have the interval of one.
-    Other functions refuse imputed scores: :func:`stakes.inference.pool` pools the values and standard errors of their
-    results. The mean of the columns is another model: if that is the one in use, evaluate it alone.
+    :func:`stakes.evaluate`, :func:`stakes.metric_interval` and :func:`stakes.inference.metric_difference` pool their
+    results: variances within and between the columns by Rubin's rules, the smaller of Barnard and Rubin's degrees of
+    freedom and those of the fourth moments, and the mean of the widenings for rows not yet seen. Columns that agree
+    have the interval of one. :func:`stakes.inference.confidence_band` and
+    :func:`stakes.inference.calibration_summary` square the distances to the limits and add the spread between the
+    columns; the curves of regret, net benefit and interventions avoided are means. Distances from a smooth curve (ICI)
+    have a mean and no interval, for there is no rule to pool it. Other functions refuse imputed scores:
+    :func:`stakes.inference.pool` pools the values and standard errors of their results. The mean of the columns is
+    another model: if that is the one in use, evaluate it alone.
 
     Examples
     --------
@@ -230,6 +234,7 @@ class Imputed:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)
         """Refuse conversion to one column; its presence makes this array-like for numpy's types."""
         raise ValueError(
-            "Imputed scores are pooled by metric_interval and metric_difference only: pass one column, or pool the "
-            "values and standard errors of all columns by stakes.inference.pool."
+            "Imputed scores are pooled by evaluate, metric_interval, metric_difference, confidence_band, "
+            "calibration_summary and the curves of regret, net benefit and interventions avoided: elsewhere pass one "
+            "column, or pool the values and standard errors of all columns by stakes.inference.pool."
         )

@@ -323,7 +323,7 @@ _MOST_LINES = 20
 
 
 def cost_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
-    """What each model costs, in the unit of the answer, against the factor on false positives."""
+    """What each model costs, in the unit of the answer, by threshold or by the factor on amounts."""
     shown, factors = models[:_MOST_LINES], _factors(evaluation)
     at = factors / (1.0 + factors)
     curves, by = evaluation.curves("regret"), evaluation.unit_cost * counted_per(evaluation)
@@ -338,19 +338,29 @@ def cost_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
 
     drawn = [line(x, y(costs[model.name]), model) for model in shown]
     drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in constants.items()]
-    axis = f"cost {visible(evaluation.answer.per)}, by what false positives cost"
-    said = ", ".join(f"{model.short} {number(float(np.interp(0.5, at, costs[model.name])))}" for model in shown)
-    label = html.escape(f"Line chart of the {axis}. As stated: {said}.")
+    amounts = bool(evaluation.options.per_stake)
+    axis = f"cost {visible(evaluation.answer.per)}, " + ("by what false positives cost" if amounts else "by threshold")
+    where = 0.5 if amounts else math.sqrt(at[0] * at[-1])
+    said = ", ".join(f"{model.short} {number(float(np.interp(where, at, costs[model.name])))}" for model in shown)
+    label = html.escape(f"Line chart of the {axis}. {'As stated' if amounts else f'At {percent_text(where)}'}: {said}.")
+    words = _OF_AMOUNTS if amounts else _OF_THRESHOLDS
     return (
         f'<figure id="figure-cost"><p class="axis">{html.escape(axis)} (lower is better)</p>'
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" class="drawing">'
         f'<clipPath id="inside"><rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT - _RIGHT}" '
-        f'height="{_HEIGHT - _TOP - _BOTTOM}"/></clipPath>{_shade(evaluation, factors)}{_grid(high)}{_marks(factors)}'
+        f'height="{_HEIGHT - _TOP - _BOTTOM}"/></clipPath>{_shade(evaluation, factors)}'
+        f"{_grid(high)}{_marks(factors, amounts=amounts)}"
         f'<g clip-path="url(#inside)">{"".join(drawn)}</g></svg>'
-        f'<p class="legend">{_amounts_legend(shown, evaluation)}</p><figcaption>Amounts of false negatives are as '
-        f"stated; those of false positives are multiplied by the factor on the axis.{_left_out(models)}</figcaption>"
+        f'<p class="legend">{_amounts_legend(shown, evaluation)}</p><figcaption>{words}'
+        f"{_left_out(models)}</figcaption>"
         "</figure>"
     )
+
+
+_OF_AMOUNTS = (
+    "Amounts of false negatives are as stated; those of false positives are multiplied by the factor on the axis."
+)
+_OF_THRESHOLDS = "Means over the completed data sets; the axis is even in log-odds."
 
 
 def _left_out(models: Sequence[Model]) -> str:
@@ -410,10 +420,14 @@ def _grid(high: float) -> str:
     return "".join(parts)
 
 
-def _marks(factors: Floats) -> str:
-    """Factors below the picture, in powers of two."""
+def _marks(factors: Floats, *, amounts: bool) -> str:
+    """Factors below the picture, in powers of two, or thresholds."""
     bottom, powers = _HEIGHT - _BOTTOM, range(math.ceil(math.log2(factors[0])), math.floor(math.log2(factors[-1])) + 1)
     told = {power: f"1/{2**-power}" if power < 0 else str(2**power) for power in powers}
+    last = "times the stated amounts of false positives"
+    if not amounts:
+        told = {power: percent_text(2.0**power / (1.0 + 2.0**power), 2) for power in powers}
+        last = "threshold"
     marks = [word(_place(2.0**power, factors), bottom + 22, text, "middle") for power, text in told.items()]
     middle = _LEFT + (_WIDTH - _LEFT - _RIGHT) / 2
-    return "".join(marks) + word(middle, bottom + 44, "times the stated amounts of false positives", "middle")
+    return "".join(marks) + word(middle, bottom + 44, last, "middle")

@@ -399,6 +399,9 @@ def answer_html(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, li
         models=tuple(stand_in[name] for name in evaluation.models),
         results=tuple(replace(r, name=stand_in.get(r.name, r.name)) for r in evaluation.results),
         options=evaluation.options.renamed(stand_in),
+        imputations=tuple(
+            replace(one, models=tuple(stand_in[name] for name in evaluation.models)) for one in evaluation.imputations
+        ),
     )
     # what takes long, and hangs on no name
     known = evaluation.by_threshold

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stakes._version import __version__
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
@@ -14,10 +16,11 @@ from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
 from stakes.outputs.files import delivered
 from stakes.outputs.text import count, decimals_for, shorten, visible
 from stakes.report import _sections
-from stakes.report._any_range import MAX_DRAWN, payload
+from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, payload
 from stakes.report._figures import cost_figure, crossing_payload, crossing_section, figures, in_range_table
 from stakes.report._page import (
     NAME_LIMIT,
+    Cell,
     answer_html,
     asset,
     bullets,
@@ -27,6 +30,7 @@ from stakes.report._page import (
     models_of,
     named,
     page_script,
+    percent_text,
     table,
     text_html,
     typeset,
@@ -221,6 +225,8 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
     check_kind(evaluation, "evaluation", Evaluation, "what evaluate returned")
     if evaluation.options.per_stake:
         return render_amounts(evaluation, title=title)
+    if evaluation.imputations:
+        return _render_imputed(evaluation, _TITLE if title is None else title)
     models = models_of(evaluation)
     content = payload(evaluation, models) | {"crossing": crossing_payload(evaluation, models)}
     made = made_now()
@@ -235,6 +241,50 @@ def render_report(evaluation: Evaluation, *, title: str | None = None) -> str:
         script=page_script(),
         payload=json_for_script(content),
     )
+
+
+def _render_imputed(evaluation: Evaluation, title: str) -> str:
+    """Page of tables and one drawing: another range of thresholds would need the completed data sets in the page."""
+    models, made = models_of(evaluation), made_now()
+    said, figure = answer_html(evaluation, models), cost_figure(evaluation, models)
+    paragraph, *references = evaluation.methods().split("\n")
+    cited = "<br>".join(map(html.escape, references[2:]))
+    bodies = {
+        "stake": _sections.first_screen(evaluation, models, said, figure),
+        "threshold": _at_thresholds(evaluation),
+        "findings": findings_list(evaluation, models),
+        "calibration": calibration_section(evaluation, models[:MAX_DRAWN]),
+        "further": _further(evaluation, models, said),
+        "data": _sections.data(evaluation, models, made, __version__),
+        "method": f"<p>{html.escape(visible(paragraph))}</p><p>{cited}</p>",
+    }
+    headings = _HEADINGS | {"threshold": "Net benefit at single thresholds"}
+    sections = {key: (headings[key], body) for key, body in bodies.items() if body}
+    return whole_page(named(title), typeset(visible(evaluation.answer.read)), sections, closed=_CLOSED, made=made)
+
+
+_SHOWN_THRESHOLDS = 5
+
+
+def _at_thresholds(evaluation: Evaluation) -> str:
+    """Net benefit of every model, each with its interval, at thresholds over the range; nothing where all are 1."""
+    low, high = evaluation.costs.low, min(evaluation.costs.high, LAST_THRESHOLD)
+    if low > high:
+        return ""
+    at = np.unique(np.linspace(low, high, _SHOWN_THRESHOLDS).round(4)) if low < high else np.array([low])
+    found, level = evaluation.bands("net_benefit", at, references=True), f"{evaluation.confidence_level * 100:g}%"
+    rows: list[list[Cell]] = [
+        [
+            text_html(name, NAME_LIMIT),
+            *(
+                f"{value:.3f}<small>{low:.3f} to {high:.3f}</small>"
+                for value, low, high in zip(band.estimate, band.low, band.high, strict=True)
+            ),
+        ]
+        for name, band in found.items()
+    ]
+    heads = ["Model", *(f"at {percent_text(float(threshold))}" for threshold in at)]
+    return table(f"Net benefit at single thresholds, with pointwise {level} intervals", heads, rows)
 
 
 def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made: str) -> dict[str, str]:

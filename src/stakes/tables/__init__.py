@@ -31,6 +31,11 @@ from stakes.tables._scored import Copied as Copied
 from stakes.tables._scored import NewColumns as NewColumns
 from stakes.tables._scored import ScoredFile, read_scores
 from stakes.tables._scored import copy_with_columns as copy_with_columns
+from stakes.tables._streams import as_lazy as as_lazy
+from stakes.tables._streams import check_first_rows as check_first_rows
+from stakes.tables._streams import count_rows as count_rows
+from stakes.tables._streams import stream_rows as stream_rows
+from stakes.tables._streams import streams as streams
 from stakes.tables._text_files import ENDINGS, file_digest
 from stakes.tables._text_files import Content as Content
 from stakes.tables._text_files import is_pipe as is_pipe

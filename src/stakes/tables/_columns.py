@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 Codes = NDArray[np.signedinteger[Any]]
+_Found = TypeVar("_Found")
 Cells = Any  # a series of polars or, where a format has no types, a list
 
 
@@ -45,7 +46,7 @@ class EngineError(RuntimeError):
 
 def collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     """Collect the rows of a lazy frame."""
-    return _worked(frame, frame.collect)
+    return worked(frame, frame.collect)
 
 
 def run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -59,10 +60,11 @@ def run(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         except (TypeError, ValueError):  # older polars knows no streaming engine by this name
             return frame.collect()
 
-    return _worked(frame, stream)
+    return worked(frame, stream)
 
 
-def _worked(frame: nw.LazyFrame[Any], work: Callable[[], nw.DataFrame[Any]]) -> nw.DataFrame[Any]:
+def worked(frame: nw.LazyFrame[Any], work: Callable[[], _Found]) -> _Found:
+    """Have the engine of a frame work; what it raises becomes an ``EngineError``."""
     try:
         return work()
     except (DataError, MemoryError):

@@ -514,11 +514,11 @@ def sum_pairs(
     rows, max_loss = rows_with_gaps(frame, roles, costs, rule, pos_label)
     sums = _collected(rows, len(roles.models), powers, weighted=weight is not None)
     if not (np.array_equal(sums["whole"], sums["rows"]) and np.all(sums["off"] == 0.0)):
-        _refuse(frame, roles, pos_label)
+        refuse(frame, roles, pos_label)
     return _assembled(sums, roles, powers, max_loss)
 
 
-def _refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
+def refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
     """Raise the error for a model's column, as its score table would."""
     for model in roles.models:
         group_scores(frame, label=roles.label, score=model, weight=roles.weight, pos_label=pos_label)
@@ -529,13 +529,41 @@ def rows_with_gaps(
     frame: nw.LazyFrame[Any], roles: Roles, costs: CostDistribution, rule: float | str, pos_label: object
 ) -> tuple[nw.LazyFrame[Any], tuple[float, float]]:
     """Select rows of positive weight: class, weight, groups, losses and differences; also the largest cost by class."""
-    weight, max_loss = roles.weight, (float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf)))
-    counted = frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
-    rows = _pair_rows(counted, roles, _positive(counted, roles, pos_label, partial(_refuse, frame, roles, pos_label)))
+    max_loss = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    rows = counted_rows(frame, roles, pos_label)
+    # NULL for a missing number, and nonzero or NaN for one out of bounds (or an infinite weight). Cheaper than
+    # comparisons, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
+    numbers = {f"s{i}": 1.0 for i in range(len(roles.models))} | ({} if roles.weight is None else {"w": LARGEST})
+    off = [(nw.col(name) - nw.col(name).clip(0.0, most)).abs() for name, most in numbers.items()]
+    rows = rows.with_columns(reduce(add, off).alias("off"))
     return _with_gaps(rows, len(roles.models), costs, rule, max_loss), max_loss
 
 
-def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
+def counted_rows(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> nw.LazyFrame[Any]:
+    """Check the labels; select class, scores, weight and groups of rows of positive weight under internal names."""
+    counted = weighing(frame, roles)
+    positive = is_positive(counted, roles, pos_label, partial(refuse, frame, roles, pos_label))
+    return renamed(counted, roles, nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)))
+
+
+def weighing(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
+    """Leave out the rows of weight zero."""
+    weight = roles.weight
+    return frame if weight is None else frame.filter((nw.col(weight) != 0.0) | nw.col(weight).is_null())
+
+
+def renamed(rows: nw.LazyFrame[Any], roles: Roles, label: nw.Expr) -> nw.LazyFrame[Any]:
+    """Select label, scores, weight and groups under internal names."""
+    numbers = {f"s{i}": name for i, name in enumerate(roles.models)}
+    numbers |= {} if roles.weight is None else {"w": roles.weight}
+    return rows.select(
+        label.alias("y"),
+        *(nw.col(name).cast(nw.Float64).alias(own) for own, name in numbers.items()),
+        *(nw.col(name).alias(f"g{i}") for i, name in enumerate(roles.groups)),
+    )
+
+
+def is_positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
     """Check the labels and return an expression that is true for positive rows."""
     found = run(frame.select(nw.col(roles.label).alias("label")).group_by("label").agg(nw.len().alias("count")))
     origin = Location(ordered=False)
@@ -551,22 +579,6 @@ def _positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse:
         return nw.col(roles.label).is_null()  # no row is
     kind = nw.String if isinstance(mine[0], str) else nw.Float64
     return nw.col(roles.label).cast(kind) == (mine[0] if kind is nw.String else float(mine[0]))
-
-
-def _pair_rows(frame: nw.LazyFrame[Any], roles: Roles, positive: nw.Expr) -> nw.LazyFrame[Any]:
-    """Select class, scores and weight under internal names, with indicators of invalid values."""
-    chosen = {f"s{i}": nw.col(name).cast(nw.Float64) for i, name in enumerate(roles.models)}
-    if roles.weight is not None:
-        chosen["w"] = nw.col(roles.weight).cast(nw.Float64)
-    rows = frame.select(
-        nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)).alias("y"),
-        *(value.alias(name) for name, value in chosen.items()),
-        *(nw.col(name).alias(f"g{i}") for i, name in enumerate(roles.groups)),
-    )
-    # NULL for a missing number, and nonzero or NaN for one out of bounds (or an infinite weight). Cheaper than
-    # comparisons, and DuckDB cannot answer it from the statistics of Parquet files, which leave NaN out.
-    off = [(nw.col(name) - nw.col(name).clip(0.0, LARGEST if name == "w" else 1.0)).abs() for name in chosen]
-    return rows.with_columns(reduce(add, off).alias("off"))
 
 
 def _with_gaps(

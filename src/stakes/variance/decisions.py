@@ -25,6 +25,7 @@ from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.largest import ManyMoments
+from stakes.variance.powers import POWERS, pairs_of_decisions, sum_powers
 from stakes.variance.sums import (
     Block,
     ClusterSums,
@@ -503,8 +504,6 @@ def table_standard_error(table: ScoreTable, costs: CostDistribution, rule: Rule)
 # theorem, so that one pass over the rows is enough, wherever they are. Among the decisions are "treat all", "treat
 # none" and, last, "nothing", whose loss is zero.
 
-# the power of the weight and of the difference in each sum
-POWERS = ((1, 1), *((2, j) for j in range(3)), *((4, j) for j in range(5)))
 _COLUMNS = tuple(f"w{a}_d{b}" for a, b in POWERS)
 
 
@@ -628,7 +627,9 @@ class PairSums(Serializable):
         clusters: str | None = None,
         prevalence: float | None = None,
     ) -> Self:
-        """Sum over the rows of a data frame; those of a lazy one stay in its engine, which sums them in one pass.
+        """Sum over the rows of a data frame in one pass.
+
+        Those of a lazy frame of polars or DuckDB are streamed through this process, others stay in their engine.
 
         Parameters
         ----------
@@ -639,8 +640,8 @@ class PairSums(Serializable):
         models : iterable of str
             Columns with probabilities.
         costs : CostDistribution, tuple of float, or float
-            How much each cost ratio counts. In an engine: ``Fixed``, ``Empirical``, ``Uniform``, ``LogOddsUniform`` and
-            sums of them.
+            How much each cost ratio counts. Where rows stay in an engine: ``Fixed``, ``Empirical``, ``Uniform``,
+            ``LogOddsUniform`` and sums of them.
         rule : "score" or float, default "score"
             How scores become decisions.
         weight : str, optional
@@ -672,14 +673,14 @@ class PairSums(Serializable):
         """
         import narwhals.stable.v2 as nw
 
-        from stakes.tables import frame_columns, sum_clusters, sum_pairs
+        from stakes.tables import frame_columns, sum_clusters
 
         options, names = Options(costs=as_costs(costs), rule=rule, prevalence=prevalence).checked(), tuple(models)
         what: dict[str, Any] = {"label": label, "models": names, "weight": weight, "pos_label": pos_label}
         native: Any = nw.from_native(frame)
         asked: dict[str, Any] = {"costs": options.costs, "rule": _check_rule(options.rule)}
         if isinstance(native, nw.LazyFrame):
-            found = cls(models=names, **asked, **sum_pairs(native, **what, **asked, powers=POWERS))
+            found = cls(names, **asked, **_sums_of_frame(native, what, asked))
         else:
             rows = frame_columns(frame, **what, groups=None if clusters is None else [clusters])
             samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
@@ -698,26 +699,8 @@ class PairSums(Serializable):
         """Sum over rows that are checked already and share labels and weights."""
         first, names = next(iter(samples.values())), tuple(samples)
         rows = PairedRows(first.y, [sample.score for sample in samples.values()], first.weight).used
-        rules = DecisionRules(costs, rule, len(names), constants=True)
-        pairs = _pairs(len(names))
-        counts, mass, powers = np.zeros(2), np.zeros(2), np.zeros((len(POWERS), 2, len(pairs)))
-        carriers = np.zeros((2, len(pairs)))
-        for k, found, weight, _ in _RowLosses(rows, rules)(range(rules.models), rules.count):
-            lines = rules.with_constants(found, k)
-            ones = np.ones(lines.shape[1]) if weight is None else weight
-            counts[k] += len(ones)
-            mass[k] += ones.sum()
-            for at, (i, j) in enumerate(pairs):
-                with np.errstate(invalid="ignore"):  # infinite losses have no spread
-                    gap = lines[i] - lines[j]
-                    powers[:, k, at] += _powers(ones, gap)
-                carriers[k, at] += np.count_nonzero(lines[i] != lines[j])  # of two infinite losses none is the larger
-        apart = carriers.copy()
-        for at, (i, j) in enumerate(pairs):
-            if j < len(names):
-                differ = rows.scores[i] != rows.scores[j]
-                apart[:, at] = [np.count_nonzero(differ & mine) for mine in members(rows.y)]
-        return cls(names, costs, rule, counts, mass, powers, carriers, apart)
+        sums: dict[str, Any] = sum_powers([(rows.y, rows.scores, rows.weight)], len(names), costs, rule)
+        return cls(names, costs, rule, **sums)
 
     def merge(self, other: PairSums) -> Self:
         """Add the sums over other rows.
@@ -757,7 +740,7 @@ class PairSums(Serializable):
     def moments(self, prevalence: float | None = None) -> Decisions:
         """Means and the variance of all differences, the classes weighted to a stated prevalence."""
         n, fixed = len(self.models), prevalence is not None
-        rules, pairs = DecisionRules(self.costs, self.rule, n, constants=True), np.array(_pairs(n)).T
+        rules, pairs = DecisionRules(self.costs, self.rule, n, constants=True), np.array(pairs_of_decisions(n)).T
         sums = self._sums(self._factors(prevalence))
         found = Decisions.from_sums(sums, pairs, rules, fixed=fixed)
         if self.clusters is not None:
@@ -810,7 +793,7 @@ class PairSums(Serializable):
             costs = CostDistribution.from_dict(described)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise entries.broken("costs", f"a cost distribution ({error})") from None
-        shape = 2, len(_pairs(len(models)))
+        shape = 2, len(pairs_of_decisions(len(models)))
         taken: Rule = "score" if entries.at("rule") == "score" else entries.number("rule")
         columns = {}
         for name in ("rows", "mass", *_COLUMNS, "carriers", "apart"):
@@ -832,16 +815,14 @@ class PairSums(Serializable):
         return f"PairSums({len(self.models)} {plural}, {int(self.rows.sum())} rows, costs={self.costs!r})"
 
 
-def _pairs(models: int) -> list[tuple[int, int]]:
-    """Every pair of models, "treat all", "treat none" and "nothing"."""
-    return list(combinations(range(models + 3), 2))
+def _sums_of_frame(frame: Any, what: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """Sum over the rows that an engine on this machine streams, or have another engine sum."""
+    from stakes.tables import stream_rows, sum_pairs
 
-
-def _powers(weight: Floats, gap: Floats) -> list[float]:
-    squares = weight * weight, gap * gap
-    weights = {1: weight, 2: squares[0], 4: squares[0] * squares[0]}
-    gaps = np.ones(len(gap)), gap, squares[1], squares[1] * gap, squares[1] * squares[1]
-    return [float(np.dot(weights[a], gaps[b])) for a, b in POWERS]
+    rows = stream_rows(frame, **what)
+    if rows is None:
+        return sum_pairs(frame, **what, **asked, powers=POWERS)
+    return sum_powers(rows, len(what["models"]), **asked)
 
 
 def _check_rule(rule: Rule) -> Rule:

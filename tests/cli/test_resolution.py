@@ -1,0 +1,151 @@
+"""Scores of large files are pooled into cells unless asked otherwise, and what needs all rows says so before."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stakes.cli import task
+from stakes.costs import Uniform
+from stakes.evaluation import KeptEvaluation
+
+pl = pytest.importorskip("polars")
+
+RNG = np.random.default_rng(8)
+RISK = RNG.random(5000)
+FRAME = pl.DataFrame(
+    {
+        "cancer": (RNG.random(5000) < RISK).astype(int),
+        "a": np.clip(RISK + RNG.normal(0, 0.1, 5000), 0, 1),
+        "b": np.clip(RISK + RNG.normal(0, 0.3, 5000), 0, 1),
+        "age": RNG.integers(20, 90, 5000),
+        "patient": np.arange(5000) // 5,
+        "stake": RNG.lognormal(4, 1, 5000),
+    }
+)
+ASKED = ["--label", "cancer", "--models", "a,b", "--costs", "0.1:0.4"]
+
+
+@pytest.fixture
+def parts(folder, monkeypatch):
+    monkeypatch.setattr(task, "_MANY", 4999)
+    for place in range(2):
+        FRAME[place * 2500 : place * 2500 + 2500].write_parquet(folder / f"{place}.parquet")
+    return folder
+
+
+def answer(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+@pytest.mark.usefixtures("parts")
+def test_many_rows_are_pooled_and_the_bound_is_told(cli):
+    found, known = (cli("evaluate", "*.parquet", *ASKED, *more, "--json") for more in ([], ["--resolution", "exact"]))
+    assert "pooled" not in known.err
+    assert "scores were pooled into 8,192 cells: costs, differences and their intervals do not change" in found.err
+    for mine, its in zip(answer(found)["models"], answer(known)["models"], strict=True):
+        assert mine["score"] == pytest.approx(its["score"], rel=1e-12)
+        assert mine["ci_low"] == pytest.approx(its["ci_low"], rel=1e-10)
+
+
+@pytest.mark.usefixtures("parts")
+def test_the_bound_that_is_told_holds_for_every_row(cli):
+    err = cli("evaluate", "*.parquet", *ASKED, "--resolution", "20").err
+    told = float(err.partition("costs by ")[2].partition(" at most")[0])
+    measure, worst = Uniform(0.1, 0.4), []
+    y = FRAME["cancer"].to_numpy() == 1
+    for name in ("a", "b"):
+        score = FRAME[name].to_numpy()
+        cell = np.minimum(np.floor(score * 20), 19)
+        within = [np.array([score[cell == k].min() for k in range(20)])[cell.astype(int)]]
+        within += [np.array([score[cell == k].max() for k in range(20)])[cell.astype(int)]]
+        losses = [np.where(y, measure.positive_loss(s), measure.negative_loss(s)) for s in within]
+        worst.append(np.abs(losses[0] - losses[1]).mean() / 0.3)
+    assert told == pytest.approx(max(worst), rel=0.01)
+
+
+@pytest.mark.usefixtures("parts")
+def test_few_rows_and_recalibrated_ones_are_exact(cli, monkeypatch):
+    assert "pooled" not in cli("evaluate", "*.parquet", *ASKED, "--rule", "optimal").err
+    monkeypatch.setattr(task, "_MANY", 5000)
+    assert "pooled" not in cli("evaluate", "*.parquet", *ASKED).err
+
+
+@pytest.mark.usefixtures("parts")
+def test_cells_are_whole_numbers_of_parquet_files(cli, folder):
+    FRAME.write_csv(folder / "p.csv")
+    assert "pooled into 100 cells" in cli("evaluate", "0.parquet", *ASKED, "--resolution", "100").err
+    for file, cells, said in [
+        ("*.parquet", "0", "--resolution must be a whole number > 0, got '0'"),
+        ("p.csv", "100", "--resolution pools the scores of Parquet files: all others are read and counted whole"),
+    ]:
+        refused = cli("evaluate", file, *ASKED, "--resolution", cells)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+
+
+@pytest.mark.usefixtures("parts")
+def test_columns_that_cannot_be_scores_are_refused_by_the_first_rows(cli, monkeypatch):
+    monkeypatch.setattr("stakes.evaluation._evaluate.ScoreTable", None)  # nothing is counted
+    refused = cli("evaluate", "*.parquet", "--label", "cancer", "--costs", "0.1:0.4")
+    assert refused.code == 3
+    assert "column 'age': must lie in [0, 1], got" in refused.err
+    assert "name the model columns with models= (command line: --models)" in refused.err
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        (["--false-positive-cost", "15", "--false-negative-cost", "stake"], "an outcome other than a label"),
+        (["--clusters", "patient", "--rule", "optimal"], 'clusters= with rule="optimal"'),
+    ],
+    ids=["amounts", "clusters"],
+)
+def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, monkeypatch, more, what):
+    monkeypatch.setattr(task, "_TOLD", 1)
+    told = cli("evaluate", "*.parquet", *ASKED, *more)
+    assert (told.code, f"{what} needs the rows in memory: 5,000 rows take about" in told.err) == (0, True), told.err
+    monkeypatch.setattr(task, "physical_memory", lambda: 1000)
+    monkeypatch.setattr("stakes.tables.in_memory", None)
+    monkeypatch.setattr("stakes.tables.frame_columns", None)  # nothing is read
+    refused = cli("evaluate", "*.parquet", *ASKED, *more)
+    assert refused.code == 3
+    assert "and this machine has 0.0 GB: evaluate some of the files, or a sample of the rows" in refused.err
+
+
+@pytest.mark.usefixtures("parts")
+def test_what_is_kept_of_two_days_adds_up_to_both(cli, folder):
+    for day in ("0", "1"):
+        kept = cli("evaluate", f"{day}.parquet", *ASKED, "--keep", f"{day}.json")
+        assert (kept.code, "kept evaluation written to" in kept.err) == (0, True), kept.err
+    days = [KeptEvaluation.from_json((folder / f"{day}.json").read_text()) for day in "01"]
+    total, known = days[0].merge(days[1]).evaluate(), cli("evaluate", "*.parquet", *ASKED, "--json")
+    first = answer(known)["models"][0]
+    assert (total.n_rows, total.ranking[0]) == (5000, first["model"])
+    assert total[first["model"]].score == pytest.approx(first["score"], rel=1e-12)
+
+
+@pytest.mark.usefixtures("parts")
+def test_a_large_day_is_kept_in_coarse_cells(cli, folder):
+    assert cli("evaluate", "*.parquet", *ASKED, "--keep", "day.json").code == 0
+    tables = KeptEvaluation.from_json((folder / "day.json").read_text()).tables
+    assert {table.resolution for table in tables.values()} == {2048}
+
+
+@pytest.mark.usefixtures("parts")
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--clusters", "patient"], "--keep takes no --clusters and no --lags: their errors rest on the rows"),
+        (["--false-positive-cost", "15"], "--keep is of two classes in a column"),
+        (["--keep", "day.csv"], "--keep"),
+        (["--keep", "0.parquet"], "--keep"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_kept_is_refused_before_the_rows_are_read(cli, folder, monkeypatch, more, said):
+    monkeypatch.setattr("stakes.tables.read_predictions", None)
+    refused = cli("evaluate", "0.parquet", *ASKED, *(["--keep", "day.json"] if "--keep" not in more else []), *more)
+    assert (refused.code, said in refused.err) == (2, True), refused.err
+    assert not (folder / "day.json").exists()

@@ -1,0 +1,133 @@
+"""Rows stream from engines on this machine in batches, are checked as they come, and give the sums of the rows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import narwhals as nw
+import numpy as np
+import pytest
+
+from stakes import costs
+from stakes.inference import PairSums
+from stakes.tables import _streams, stream_rows, streams
+
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+relations = pytest.importorskip("duckdb")
+
+RNG = np.random.default_rng(31)
+ROWS = 150_000
+RISK = RNG.random(ROWS)
+Y = RNG.random(ROWS) < RISK
+GOOD = {"y": Y.astype(int), "a": RISK.round(3), "b": (RISK**2).round(2), "w": RNG.choice([0.0, 1.0, 2.0, 0.5], ROWS)}
+ASKED = {"label": "y", "models": ["a", "b"], "weight": "w"}
+
+
+def in_polars(columns):
+    return pl.DataFrame(columns).lazy()
+
+
+def in_duckdb(columns):
+    return relations.from_arrow(pa.table(columns))
+
+
+@pytest.fixture(params=[in_polars, in_duckdb], ids=lambda make: make.__name__)
+def lazy(request):
+    return request.param
+
+
+def batches(frame, **asked):
+    return list(stream_rows(nw.from_native(frame), **asked))
+
+
+def changed(name, value, at=ROWS - 5):
+    column = GOOD[name].astype(type(value)).copy()
+    column[at] = value
+    return GOOD | {name: column, "w": np.ones(ROWS)}
+
+
+def test_batches_are_short_and_hold_every_row_of_positive_weight(lazy):
+    found = batches(lazy(GOOD), **ASKED)
+    assert len(found) > 1
+    assert max(len(y) for y, _, _ in found) <= 1 << 16
+    counted = GOOD["w"] > 0.0
+    for at, name in enumerate(("a", "b")):
+        streamed = np.sort(np.concatenate([scores[at] + 10 * y + 100 * w for y, scores, w in found]))
+        np.testing.assert_array_equal(streamed, np.sort((GOOD[name] + 10 * Y + 100 * GOOD["w"])[counted]))
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("rule", ["score", 0.3])
+def test_sums_are_those_written_out_by_pair(lazy, weight, rule):
+    measure = costs.Uniform(0.1, 0.4)
+    found = PairSums.from_frame(lazy(GOOD), label="y", models=["a", "b"], weight=weight, costs=measure, rule=rule)
+    by = np.ones(ROWS) if weight is None else GOOD["w"]
+    most = (0.4**2 - 0.1**2) / 2, (0.9**2 - 0.6**2) / 2
+    used = [GOOD[name] if rule == "score" else np.where(GOOD[name] >= rule, 1.0, 0.0) for name in ("a", "b")]
+    clipped = [np.clip(score, 0.1, 0.4) for score in used]
+    losses = [np.where(Y, ((1 - t) ** 2 - 0.6**2) / 2, (t**2 - 0.1**2) / 2) for t in clipped]
+    losses += [np.where(Y, 0.0, most[0]), np.where(Y, most[1], 0.0), np.zeros(ROWS)]
+    powers = [(1, 1), (2, 0), (2, 1), (2, 2), *((4, j) for j in range(5))]
+    for at, (i, j) in enumerate(combinations(range(5), 2)):
+        gap = losses[i] - losses[j]
+        for k, mine in enumerate((~Y, Y)):
+            known = np.array([np.sum((by**a * gap**b)[mine]) for a, b in powers])
+            scale = np.array([np.sum(np.abs(by**a * gap**b)[mine]) for a, b in powers])
+            assert np.all(np.abs(found.powers[:, k, at] - known) <= 1e-12 * scale + 1e-18)
+            assert found.rows[k] == np.sum(by[mine] > 0)
+    differ = (GOOD["a"] != GOOD["b"]) & (by > 0)
+    assert found.apart[:, 0].tolist() == [np.sum(differ & ~Y), np.sum(differ & Y)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (changed("y", 2), r"column 'y': labels must take two values, not 3 \(0, 1, 2\)"),
+        (changed("y", float("nan")), r"column 'y': must not be missing \(1 of 150000 rows\)"),
+        (changed("a", 1.5), r"column 'a': must lie in \[0, 1\], got 1.5 \(1 of 150000 rows\)"),
+        (changed("b", float("nan")), r"column 'b': must not be missing \(1 of 150000 rows\)"),
+        (changed("b", float("-inf")), r"column 'b': must lie in \[0, 1\], got -inf"),
+        (changed("y", 2) | {"y": np.where(np.arange(ROWS) < 70_000, 1, GOOD["y"] * 2)}, "labels must take two values"),
+    ],
+    ids=["third label", "no label", "score", "missing", "infinite", "one label at first"],
+)
+def test_bad_values_of_late_rows_are_refused_in_the_words_of_the_engine(lazy, changes, message):
+    with pytest.raises(ValueError, match=message):
+        PairSums.from_frame(lazy(changes), costs=(0.1, 0.4), **ASKED)
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3.0, 7.0]], ids=str)
+def test_labels_of_every_kind_stream(lazy, labels):
+    columns = GOOD | {"y": np.array(labels)[Y.astype(int)]}
+    found = batches(lazy(columns), label="y", models=["a"], pos_label=labels[1])
+    assert sum(int(y.sum()) for y, _, _ in found) == Y.sum()
+
+
+def test_one_label_in_the_first_batch_is_enough(lazy):
+    order = np.argsort(Y, kind="stable")
+    found = batches(lazy({name: values[order] for name, values in GOOD.items()}), label="y", models=["a"])
+    assert sum(int(y.sum()) for y, _, _ in found) == Y.sum()
+
+
+def test_engines_that_cannot_stream_sum_themselves(lazy, monkeypatch):
+    asked = ASKED | {"costs": (0.1, 0.4)}
+    streamed = PairSums.from_frame(lazy(GOOD), **asked)
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    monkeypatch.setattr(_streams, "find_spec", lambda _: None)
+    frame = nw.from_native(lazy(GOOD))
+    assert not streams(frame)
+    assert stream_rows(frame, **ASKED) is None
+    summed = PairSums.from_frame(lazy(GOOD), **asked)
+    np.testing.assert_allclose(summed.powers, streamed.powers, rtol=1e-11, atol=1e-12)
+
+
+def test_an_engine_that_fails_between_batches_says_so():
+    def broken(_):
+        raise RuntimeError("disk is full")
+
+    rows = in_polars(GOOD).map_batches(lambda frame: frame)
+    schema = rows.collect_schema()
+    failing = rows.map_batches(broken, schema=schema)
+    with pytest.raises(RuntimeError, match=r"polars failed while it worked on the rows: .*disk"):
+        PairSums.from_frame(failing, costs=(0.1, 0.4), **ASKED)
