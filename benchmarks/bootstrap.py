@@ -5,7 +5,7 @@ import numpy as np
 import stakes
 from benchmarks._rows import Entry, Goal, Row
 from benchmarks.core import ours
-from stakes.metrics._skill import decompose_table
+from stakes.metrics._losses import decompose_table
 
 SIZES = (10**4, 10**5)
 GOAL_SIZE = 10**5

@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from stakes import ScoreTable
 from stakes.correction import apply_class_weight, undo_class_weight
-from stakes.correction._implied_weight import bootstrap_table, recalibration_test, sequential_e_value, spiegelhalter
+from stakes.correction._loss_calibration import bootstrap_table, recalibration_test, sequential_e_value, spiegelhalter
 
 ROWS, LEVEL = 500, 0.05
 CENTRE, SPREAD = -1.25, 1.0

@@ -153,7 +153,7 @@ def load():
     """Import what the commands use, so that their processes need not; not polars, whose threads no child inherits."""
     for module in pkgutil.iter_modules(stakes.cli.__path__, "stakes.cli."):
         import_module(module.name)
-    for name in ("stakes.boundary", "stakes.metrics._skill", "stakes.evaluation", "stakes.inference", "scipy.stats"):
+    for name in ("stakes.boundary", "stakes.metrics._losses", "stakes.evaluation", "stakes.inference", "scipy.stats"):
         import_module(name)
     if "polars" in sys.modules:
         raise RuntimeError("a part of the program imports polars before it reads a file.")

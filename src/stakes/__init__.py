@@ -116,7 +116,7 @@ _LIVES_IN = {
         "roc_curve",
         "threshold_table",
     ],
-    "stakes.metrics._skill": ["decompose"],
+    "stakes.metrics._losses": ["decompose"],
     "stakes.evaluation": ["advise", "evaluate", "evaluate_frame"],
     "stakes.inference": ["compare", "metric_interval", "money"],
     "stakes.information": ["value_of_information"],

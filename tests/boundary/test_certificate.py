@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import binom, binomtest
 
 from stakes.boundary import Certificate, fit_boundary
-from stakes.boundary._certificate import binomial_tail, candidate_sizes, certify, lower_limit, rows_needed
+from stakes.boundary._out_of_fold import binomial_tail, candidate_sizes, certify, lower_limit, rows_needed
 from stakes.boundary._problem import BoundaryRows
 from stakes.boundary._rules import Ranker
 from stakes.outputs.serialization import JsonReader
@@ -216,11 +216,11 @@ def test_abstention_is_told_apart_in_words():
     [([0.5, 0.0, 0.0], 0, 1), ([0.0, 0.05, 0.3, 0.0], 2, 3), ([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], 8, 8)],
 )
 def test_sequence_stops_at_the_first_failure_and_keeps_the_last_success(monkeypatch, p_values, certified, tested):
-    from stakes.boundary import _certificate
+    from stakes.boundary import _out_of_fold
 
     y, score, uncertainty, _ = informative(6)
     rows, given, sizes = BoundaryRows(y, score, uncertainty), iter([*p_values, *[1.0] * 8]), []
-    monkeypatch.setattr(_certificate, "binomial_tail", lambda _tp, n, _p: sizes.append(n) or next(given))
+    monkeypatch.setattr(_out_of_fold, "binomial_tail", lambda _tp, n, _p: sizes.append(n) or next(given))
     certificate = certify(rows, 0.8, 1 - 0.1 - 1e-12, np.random.default_rng(0))[1]
     assert (certificate.abstained, certificate.regions_tested) == (certified == 0, tested)
     assert sizes == sorted(sizes)

@@ -12,7 +12,7 @@ from stakes.correction import (
     undo_class_weight,
     undo_loss_matrix,
 )
-from stakes.correction._implied_weight import free_fit, recalibration_test, spiegelhalter
+from stakes.correction._loss_calibration import free_fit, recalibration_test, spiegelhalter
 
 TOLERANCE = 1e-12
 RATIO_OF_TEN_ROWS = 0.11735636210028317

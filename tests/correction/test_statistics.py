@@ -11,9 +11,9 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, costs, decompose
-from stakes.correction import _implied_weight as statistics
+from stakes.correction import _loss_calibration as statistics
 from stakes.correction import loss_calibration_test
-from stakes.correction._implied_weight import (
+from stakes.correction._loss_calibration import (
     SHIFTS,
     SLOPES,
     bootstrap_rows,

@@ -9,7 +9,7 @@ import pytest
 
 from stakes import costs, decompose
 from stakes.display import DecompositionDisplay
-from stakes.metrics._skill import Decomposition
+from stakes.metrics._losses import Decomposition
 
 
 def point(line):

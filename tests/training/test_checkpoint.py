@@ -73,7 +73,7 @@ def test_model_is_on_the_disk_before_the_record_names_it(tmp_path, monkeypatch):
 KILLED = """
 import os, signal, sys
 from stakes.training import Checkpoint
-from stakes.training._checkpoint import Record
+from stakes.training._epochs import Record
 
 checkpoint, point = Checkpoint(sys.argv[1]), sys.argv[2]
 

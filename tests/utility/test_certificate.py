@@ -13,9 +13,17 @@ from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, 
 from utility_cases import MEASURES, golden, stress_batches
 
 from stakes.utility import F1, ConfusionMeasure, FBeta, FractionalLinear, GMean, Jaccard, expected_utility
-from stakes.utility._batch import ROUNDING, TAIL, Batch, UtilityEstimate
 from stakes.utility._expected import choose, estimate_curve
-from stakes.utility._exponential import RELATIVE, difference_error, expected_fbeta, nodes
+from stakes.utility._exponential import (
+    RELATIVE,
+    ROUNDING,
+    TAIL,
+    Batch,
+    UtilityEstimate,
+    difference_error,
+    expected_fbeta,
+    nodes,
+)
 from stakes.utility._fourier import _none_chosen, _Ratio, _SplitSums, expected_linear
 from stakes.utility._summation import expected_by_algorithm1, expected_by_recursion
 

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from stakes.utility._batch import Carry, accurate_cumsum, accurate_sum, log_products
-from stakes.utility._exponential import EPS, RELATIVE, _rule, difference_error, nodes
+from stakes.utility._exponential import (
+    EPS,
+    RELATIVE,
+    Carry,
+    _rule,
+    accurate_cumsum,
+    accurate_sum,
+    difference_error,
+    log_products,
+    nodes,
+)
 
 POWERS = [0.5, 1.0, 2.0]
 ROUNDING = 6e-15  # of the nodes, which are eigenvalues: it differs among versions of LAPACK

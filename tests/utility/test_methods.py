@@ -21,7 +21,7 @@ from stakes.utility import (
     Recall,
     expected_utility,
 )
-from stakes.utility._batch import Batch
+from stakes.utility._exponential import Batch
 from stakes.utility._fourier import Spectrum
 
 AUTO = {

@@ -11,7 +11,7 @@ from utility_brute import DEFINITIONS, best_of_all_decisions, count_laws, curve
 from utility_cases import MEASURES
 
 from stakes.utility import F1, Jaccard, expected_utility, optimal_decisions, population_threshold
-from stakes.utility._batch import Batch
+from stakes.utility._exponential import Batch
 from stakes.utility._fourier import Spectrum
 
 

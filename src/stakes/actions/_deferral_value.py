@@ -12,18 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.actions._deferral import (
-    ACT,
-    DEFER,
-    Actions,
-    action_costs,
-    best_pair,
-    between,
-    capacity_price,
-    capped_actions,
-    deferral_zone,
-    face_actions,
-)
+from stakes.actions import _deferral
 from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
     BinarySample,
@@ -67,10 +56,10 @@ def deferred_rows(
     """Compute row costs by decisions from unchanged scores."""
     if not isinstance(costs, Fixed):
         return _over_costs(sample, costs, deferral)
-    actions = face_actions(sample.score, costs.c, deferral)
+    actions = _deferral.face_actions(sample.score, costs.c, deferral)
     if capacity is not None:
-        price = capacity_price(ScoreTable.from_sample(sample), costs.c, deferral, capacity)
-        actions = capped_actions(sample.score, costs.c, deferral, price)
+        price = _deferral.capacity_price(ScoreTable.from_sample(sample), costs.c, deferral, capacity)
+        actions = _deferral.capped_actions(sample.score, costs.c, deferral, price)
     return _of_actions(sample, actions, row_losses(sample.y, sample.score, costs, "score"), costs.c, deferral)
 
 
@@ -88,9 +77,9 @@ def cross_fitted_rows(
     actions, alone = np.empty((2, len(sample.y)), dtype=np.int8)
     for table, mine in _left_out(sample, folds):
         for column, cap in ((actions, capacity), (alone, 0)):
-            pair = best_pair(table, c, deferral, cap)
-            column[mine] = between(sample.score[mine], pair.low, pair.high)
-    return _of_actions(sample, actions, action_costs(sample.y, alone, c, deferral), c, deferral)
+            pair = _deferral.best_pair(table, c, deferral, cap)
+            column[mine] = _deferral.between(sample.score[mine], pair.low, pair.high)
+    return _of_actions(sample, actions, _deferral.action_costs(sample.y, alone, c, deferral), c, deferral)
 
 
 def _left_out(sample: BinarySample, folds: Integers) -> Iterator[tuple[ScoreTable, Bools]]:
@@ -104,10 +93,12 @@ def _some(sample: BinarySample, rows: Integers) -> BinarySample:
     return replace(sample, origin=None).arranged(rows)
 
 
-def _of_actions(sample: BinarySample, actions: Actions, without: Floats, c: float, deferral: Deferral) -> DeferredRows:
-    total, deferred = action_costs(sample.y, actions, c, deferral), actions == DEFER
+def _of_actions(
+    sample: BinarySample, actions: _deferral.Actions, without: Floats, c: float, deferral: Deferral
+) -> DeferredRows:
+    total, deferred = _deferral.action_costs(sample.y, actions, c, deferral), actions == _deferral.DEFER
     decided, errors = np.where(deferred, 0.0, total), np.where(deferred, total - deferral.fee, 0.0)
-    acted = (actions == ACT).astype(np.float64)
+    acted = (actions == _deferral.ACT).astype(np.float64)
     return DeferredRows(total, without, decided, errors, deferred.astype(np.float64), acted)
 
 
@@ -555,12 +546,12 @@ def _zone(
     if not isinstance(costs, Fixed):
         return None
     if rule == "score" and capacity is None:
-        return deferral_zone(costs.c, deferral)
+        return _deferral.deferral_zone(costs.c, deferral)
     table = ScoreTable.from_sample(sample)
     if rule == "score":
-        price = capacity_price(table, costs.c, deferral, capacity or 0)
-        return deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
-    pair = best_pair(table, costs.c, deferral, capacity)
+        price = _deferral.capacity_price(table, costs.c, deferral, capacity or 0)
+        return _deferral.deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
+    pair = _deferral.best_pair(table, costs.c, deferral, capacity)
     return None if pair.low == pair.high else (pair.low, pair.high)
 
 

@@ -15,6 +15,7 @@ from stakes.base.validation import check_same_order, check_weights, is_missing, 
 
 _SUM_TOLERANCE = 1e-6
 _SUM_TOLERANCE_SINGLE = 1e-3
+WHICH_IS_POSITIVE = "and y_prob is of one class: pass labels= with the negative class first and the positive one last."
 
 
 def check_multiclass(
@@ -106,10 +107,7 @@ def _index_of(
 def check_order_of_two(labels: list[Any]) -> None:
     """Refuse one column of scores with two text labels: their sorted order does not say which one is positive."""
     if not one_is_positive(labels):
-        raise ValueError(
-            f"y_true holds {', '.join(map(repr, labels))}, and y_prob is of one class: pass labels= with the negative "
-            "class first and the positive one last."
-        )
+        raise ValueError(f"y_true holds {', '.join(map(repr, labels))}, {WHICH_IS_POSITIVE}")
 
 
 def _from_one_hot(rows: NDArray[Any]) -> NDArray[np.intp]:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.correction._implied_weight import ImpliedWeight, implied_weight
 from stakes.correction._loss_calibration import (
+    ImpliedWeight,
     LossCalibrationCurve,
     LossCalibrationTest,
     MulticlassLossCalibrationTest,
     Remainder,
+    implied_weight,
     loss_calibration_curve,
     loss_calibration_test,
 )
-from stakes.correction._prior import PriorEstimate, estimate_prior
 from stakes.correction._update import METHODS as METHODS
-from stakes.correction._update import ModelUpdate, UpdateTest, update
+from stakes.correction._update import ModelUpdate, PriorEstimate, UpdateTest, estimate_prior, update
 from stakes.correction._weights import (
     apply_class_weight,
     apply_loss_matrix,

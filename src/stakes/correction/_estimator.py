@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, find_positive_label
 from stakes.base.validation import check_same_order, check_weights, positive_label
-from stakes.correction._weights import balanced_weights, per_class, read_prior, sampling_factors, shift_rows
+from stakes.correction._weights import Classes, shift_rows
 
 # Weights and sampling of the training, read from a fitted classifier.
 #
@@ -166,10 +166,10 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
         elif key == "scale_pos_weight":
             if n_classes != 2:
                 raise ValueError(f"{source} is for two classes, got {n_classes}.")
-            weights = per_class([1.0, value], 2, None, key)
+            weights = Classes(2).numbers([1.0, value], key)
         else:
             labels = training.classes if isinstance(value, Mapping) else None
-            weights = per_class(value, n_classes, labels, f"the class weight of {name}")
+            weights = Classes(n_classes, labels).numbers(value, f"the class weight of {name}")
         training.weigh(weights, source)
 
 
@@ -392,7 +392,7 @@ class LossCorrectedClassifier(BinaryClassifier):
 
     def _new_prior(self, n_classes: int) -> Floats:
         """Read the new prior in the order of the classes; a number is the share of the positive class."""
-        new = read_prior(self.prior, n_classes, self.classes_, "prior")
+        new = Classes(n_classes, self.classes_).prior(self.prior, "prior")
         if isinstance(self.prior, Mapping) or np.ndim(np.asarray(self.prior)):
             return new
         classes = self.classes_.tolist()
@@ -410,6 +410,7 @@ class LossCorrectedClassifier(BinaryClassifier):
 
     def _training(self, labels: NDArray[Any], weight: Floats | None, *, prefit: bool) -> Training:
         n_classes = len(self.classes_)
+        classes = Classes(n_classes, self.classes_)
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
             stated = self.keep is not None or self.repeat is not None
             training = read_training(
@@ -423,11 +424,11 @@ class LossCorrectedClassifier(BinaryClassifier):
                         'class_weight must be "auto", "balanced", None, a mapping or an array, '
                         f"got {self.class_weight!r}."
                     )
-                training.weights = balanced_weights(labels, n_classes, self.classes_)
+                training.weights = classes.balanced(labels)
             elif self.class_weight is not None:
-                training.weights = per_class(self.class_weight, n_classes, self.classes_, "class_weight")
+                training.weights = classes.numbers(self.class_weight, "class_weight")
         if self.keep is not None or self.repeat is not None:
-            training.keep = sampling_factors(self.keep, self.repeat, n_classes, self.classes_)
+            training.keep = classes.sampling(self.keep, self.repeat)
         return training
 
 

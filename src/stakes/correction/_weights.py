@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base import validation
 from stakes.base.arrays import Floats
 from stakes.base.formulas import is_expression
+from stakes.base.multiclass import WHICH_IS_POSITIVE
 from stakes.metrics import check_probability_rows
 
 # The arithmetic behind every correction: class odds are multiplied by known factors.
@@ -131,110 +132,6 @@ def one_of(**given: Any) -> str:
     return names[0]
 
 
-def class_order(
-    keys: list[Any], n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False
-) -> list[Any]:
-    """Return the labels in the order of the columns; for one column the positive label last."""
-    if labels is not None:
-        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
-        if len(order) != n_classes or len(set(order)) != n_classes:
-            raise ValueError(f"labels must name the {n_classes} classes once each, got {order}.")
-    elif set(keys) <= set(range(n_classes)):
-        order = list(range(n_classes))
-    elif n_classes == 2 and set(keys) <= {-1, 1}:
-        order = [-1, 1]
-    elif one_column:
-        raise ValueError(
-            f"{name} names the classes {', '.join(map(repr, keys))}, and y_prob is of one class: pass labels= with the "
-            "negative class first and the positive one last."
-        )
-    elif len(keys) == n_classes:
-        order = sorted(keys)
-    else:
-        raise ValueError(
-            f"{name} names {len(keys)} of {n_classes} classes ({', '.join(map(repr, keys))}): "
-            "pass labels= in the order of the columns, the positive class last."
-        )
-    unknown = [key for key in keys if key not in order]
-    if unknown:
-        raise ValueError(f"{name} names the class {unknown[0]!r}, which is not among the labels {order}.")
-    return order
-
-
-def _plain_keys(values: Mapping[Any, Any]) -> list[Any]:
-    return [key.item() if isinstance(key, np.generic) else key for key in values]
-
-
-def per_class(
-    values: Any,
-    n_classes: int,
-    labels: ArrayLike | None,
-    name: str,
-    *,
-    default: float | None = 1.0,
-    one_column: bool = False,
-) -> Floats:
-    """Read one positive number per class from a mapping or a sequence in column order."""
-    if isinstance(values, Mapping):
-        keys = _plain_keys(values)
-        numbers = dict(zip(keys, values.values(), strict=True))
-        order = class_order(keys, n_classes, labels, name, one_column=one_column)
-        missing = [label for label in order if label not in numbers]
-        if missing and default is None:
-            raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
-        array = np.array([validation.check_number(numbers.get(label, default), name) for label in order])
-    else:
-        order = list(range(n_classes)) if labels is None else class_order([], n_classes, labels, name)
-        array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
-        if array.shape != (n_classes,):
-            one = f"; for the first class alone pass {name}={{{order[0]!r}: {values!r}}}" if array.size == 1 else ""
-            raise ValueError(
-                f"{name} must hold one number for each of {n_classes} classes, got {validation.brief(values)}{one}."
-            )
-    good = (array >= _RANGE[0]) & (array <= _RANGE[1])
-    if not np.all(good):
-        first = int(np.argmin(good))
-        raise ValueError(
-            f"{name} must be > 0 and finite ({_RANGE[0]:g} to {_RANGE[1]:g}), "
-            f"got {array[first]:g} for class {order[first]!r}."
-        )
-    return array
-
-
-def sampling_factors(
-    keep: Any, repeat: Any, n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
-) -> Floats:
-    """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
-    factors = np.ones(n_classes)
-    if keep is not None:
-        factors = per_class(keep, n_classes, labels, "keep", one_column=one_column)
-        if np.any(factors > 1.0):
-            k, label = _first_class(keep, factors > 1.0, labels)
-            raise ValueError(
-                f"keep must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
-                f"{factors[k]:g} was kept, pass keep={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
-                f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
-            )
-    if repeat is not None:
-        times = per_class(repeat, n_classes, labels, "repeat", one_column=one_column)
-        if np.any(times < 1.0):
-            k, label = _first_class(repeat, times < 1.0, labels)
-            raise ValueError(
-                f"repeat must hold numbers >= 1, got {times[k]:g} for class {label!r}: if that fraction of its rows "
-                f"was kept, pass keep={{{label!r}: {times[k]:g}}}."
-            )
-        factors = factors * times
-    return factors
-
-
-def _first_class(values: Any, bad: NDArray[np.bool_], labels: ArrayLike | None) -> tuple[int, Any]:
-    """Index and label of the first invalid class."""
-    k = int(np.argmax(bad))
-    if isinstance(values, Mapping):
-        return k, class_order(_plain_keys(values), len(bad), labels, "")[k]
-    return k, k if labels is None else np.atleast_1d(validation.to_array(labels, "labels")).tolist()[k]
-
-
 def weight_ratio(value: Any, name: str) -> float:
     """One positive ratio of weights."""
     ratio = validation.check_number(value, name)
@@ -257,28 +154,6 @@ def training_labels(y_train: ArrayLike) -> NDArray[Any]:
     return seen
 
 
-def balanced_weights(
-    y_train: ArrayLike | None, n_classes: int, labels: ArrayLike | None, *, one_column: bool = False
-) -> Floats:
-    """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
-    if y_train is None:
-        raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
-    seen = training_labels(y_train)
-    order = np.unique(seen) if labels is None else validation.to_array(labels, "labels")
-    if len(order) != n_classes:
-        raise ValueError(f"y_train holds {len(order)} classes but y_prob has {n_classes}: pass labels=.")
-    if labels is None and one_column and not validation.one_is_positive(order.tolist()):
-        shown = ", ".join(map(repr, order.tolist()))
-        raise ValueError(
-            f"y_train holds {shown}, and y_prob is of one class: pass labels= with the negative class first and the "
-            "positive one last."
-        )
-    counts = np.array([np.count_nonzero(seen == label) for label in order], dtype=float)
-    if not np.all(counts):
-        raise ValueError(f"y_train must hold every class, {order[int(np.argmin(counts))]!r} is missing.")
-    return counts.sum() / (n_classes * counts)
-
-
 class Stated(NamedTuple):
     """The ways to state the weight of the classes in training, of which one is passed."""
 
@@ -288,38 +163,146 @@ class Stated(NamedTuple):
     pos_weight: Any
 
 
-def class_weights(
-    n_classes: int, stated: Stated, y_train: ArrayLike | None, labels: ArrayLike | None, *, one_column: bool = False
-) -> Floats:
-    """Loss weight of each class, from any of the ways to state it."""
-    name = one_of(**stated._asdict())
-    positive_share, class_weight, scale_pos_weight, pos_weight = stated
-    if name != "class_weight":
-        if n_classes != 2:
-            raise ValueError(f"{name} is for two classes, y_prob has {n_classes}: pass class_weight=.")
-        if positive_share is not None:
-            return np.array([1.0, share_odds(positive_share)])
-        return np.array([1.0, weight_ratio(pos_weight if scale_pos_weight is None else scale_pos_weight, name)])
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The classes in the columns of scores, and what is stated for each of them."""
+
+    n: int
+    labels: ArrayLike | None = None
+    one_column: bool = False
+
+    def order(self, keys: list[Any], name: str) -> list[Any]:
+        """Return the labels in the order of the columns; for one column the positive label last."""
+        if self.labels is not None:
+            order = np.atleast_1d(validation.to_array(self.labels, "labels")).tolist()
+            if len(order) != self.n or len(set(order)) != self.n:
+                raise ValueError(f"labels must name the {self.n} classes once each, got {order}.")
+        elif set(keys) <= set(range(self.n)):
+            order = list(range(self.n))
+        elif self.n == 2 and set(keys) <= {-1, 1}:
+            order = [-1, 1]
+        elif self.one_column:
+            raise ValueError(f"{name} names the classes {', '.join(map(repr, keys))}, {WHICH_IS_POSITIVE}")
+        elif len(keys) == self.n:
+            order = sorted(keys)
+        else:
             raise ValueError(
-                f'class_weight must be "balanced", a mapping or one number per class, got {class_weight!r}.'
+                f"{name} names {len(keys)} of {self.n} classes ({', '.join(map(repr, keys))}): "
+                "pass labels= in the order of the columns, the positive class last."
             )
-        return balanced_weights(y_train, n_classes, labels, one_column=one_column)
-    return per_class(class_weight, n_classes, labels, "class_weight", one_column=one_column)
+        unknown = [key for key in keys if key not in order]
+        if unknown:
+            raise ValueError(f"{name} names the class {unknown[0]!r}, which is not among the labels {order}.")
+        return order
+
+    def numbers(self, values: Any, name: str, *, default: float | None = 1.0) -> Floats:
+        """Read one positive number per class from a mapping or a sequence in column order."""
+        keys = _plain_keys(values)
+        order = self.order(keys, name)
+        if isinstance(values, Mapping):
+            numbers = dict(zip(keys, values.values(), strict=True))
+            missing = [label for label in order if label not in numbers]
+            if missing and default is None:
+                raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
+            array = np.array([validation.check_number(numbers.get(label, default), name) for label in order])
+        else:
+            array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
+            if array.shape != (self.n,):
+                one = f"; for the first class alone pass {name}={{{order[0]!r}: {values!r}}}" if array.size == 1 else ""
+                raise ValueError(
+                    f"{name} must hold one number for each of {self.n} classes, got {validation.brief(values)}{one}."
+                )
+        good = (array >= _RANGE[0]) & (array <= _RANGE[1])
+        if not np.all(good):
+            first = int(np.argmin(good))
+            raise ValueError(
+                f"{name} must be > 0 and finite ({_RANGE[0]:g} to {_RANGE[1]:g}), "
+                f"got {array[first]:g} for class {order[first]!r}."
+            )
+        return array
+
+    def sampling(self, keep: Any, repeat: Any) -> Floats:
+        """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
+        factors = np.ones(self.n)
+        if keep is not None:
+            factors = self.numbers(keep, "keep")
+            if np.any(factors > 1.0):
+                k, label = self._first(keep, factors > 1.0)
+                raise ValueError(
+                    f"keep must hold fractions <= 1, got {factors[k]:g} for class {label!r}: if one row in "
+                    f"{factors[k]:g} was kept, pass keep={{{label!r}: 1/{factors[k]:g}}}; if each row was repeated "
+                    f"{factors[k]:g} times, pass repeat={{{label!r}: {factors[k]:g}}}."
+                )
+        if repeat is not None:
+            times = self.numbers(repeat, "repeat")
+            if np.any(times < 1.0):
+                k, label = self._first(repeat, times < 1.0)
+                raise ValueError(
+                    f"repeat must hold numbers >= 1, got {times[k]:g} for class {label!r}: if that fraction of its "
+                    f"rows was kept, pass keep={{{label!r}: {times[k]:g}}}."
+                )
+            factors = factors * times
+        return factors
+
+    def _first(self, values: Any, bad: NDArray[np.bool_]) -> tuple[int, Any]:
+        """Index and label of the first invalid class."""
+        k = int(np.argmax(bad))
+        return k, self.order(_plain_keys(values), "")[k]
+
+    def balanced(self, y_train: ArrayLike | None) -> Floats:
+        """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
+        if y_train is None:
+            raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
+        seen = training_labels(y_train)
+        order = np.unique(seen) if self.labels is None else validation.to_array(self.labels, "labels")
+        if len(order) != self.n:
+            raise ValueError(f"y_train holds {len(order)} classes but y_prob has {self.n}: pass labels=.")
+        if self.labels is None and self.one_column and not validation.one_is_positive(order.tolist()):
+            raise ValueError(f"y_train holds {', '.join(map(repr, order.tolist()))}, {WHICH_IS_POSITIVE}")
+        counts = np.array([np.count_nonzero(seen == label) for label in order], dtype=float)
+        if not np.all(counts):
+            raise ValueError(f"y_train must hold every class, {order[int(np.argmin(counts))]!r} is missing.")
+        return counts.sum() / (self.n * counts)
+
+    def weights(self, stated: Stated, y_train: ArrayLike | None) -> Floats:
+        """Loss weight of each class, from any of the ways to state it."""
+        name = one_of(**stated._asdict())
+        positive_share, class_weight, scale_pos_weight, pos_weight = stated
+        if name != "class_weight":
+            if self.n != 2:
+                raise ValueError(f"{name} is for two classes, y_prob has {self.n}: pass class_weight=.")
+            if positive_share is not None:
+                return np.array([1.0, share_odds(positive_share)])
+            return np.array([1.0, weight_ratio(pos_weight if scale_pos_weight is None else scale_pos_weight, name)])
+        if isinstance(class_weight, str):
+            if class_weight != "balanced":
+                raise ValueError(
+                    f'class_weight must be "balanced", a mapping or one number per class, got {class_weight!r}.'
+                )
+            return self.balanced(y_train)
+        return self.numbers(class_weight, "class_weight")
+
+    def prior(self, prior: Any, name: str) -> Floats:
+        """Class shares: of the positive class alone, or of every class."""
+        if not isinstance(prior, Mapping) and np.ndim(validation.to_array(prior, name)) == 0:
+            if self.n != 2:
+                raise ValueError(f"{name} must hold the shares of {self.n} classes, got {prior}.")
+            share = validation.check_unit(prior, name, open_low=True, open_high=True)
+            return np.array([1.0 - share, share])
+        shares = self.numbers(prior, name, default=None)
+        if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:
+            raise ValueError(f"{name} must sum to 1, got {shares.sum():.9g}.")
+        return shares
 
 
-def read_prior(prior: Any, n_classes: int, labels: ArrayLike | None, name: str, *, one_column: bool = False) -> Floats:
-    """Class shares: of the positive class alone, or of every class."""
-    if not isinstance(prior, Mapping) and np.ndim(validation.to_array(prior, name)) == 0:
-        if n_classes != 2:
-            raise ValueError(f"{name} must hold the shares of {n_classes} classes, got {prior}.")
-        share = validation.check_unit(prior, name, open_low=True, open_high=True)
-        return np.array([1.0 - share, share])
-    shares = per_class(prior, n_classes, labels, name, default=None, one_column=one_column)
-    if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:
-        raise ValueError(f"{name} must sum to 1, got {shares.sum():.9g}.")
-    return shares
+def _plain_keys(values: Any) -> list[Any]:
+    """Names of the classes in a mapping; none in a sequence, which is in the order of the columns."""
+    return [key.item() if isinstance(key, np.generic) else key for key in values] if isinstance(values, Mapping) else []
+
+
+def classes_of(scores: Any, labels: ArrayLike | None) -> Classes:
+    """Return the classes of scores that were read."""
+    return Classes(scores.n_classes, labels, scores.one_column)
 
 
 # Class weights, sampling and prior shift: undone, applied, and all three in one formula.
@@ -440,14 +423,14 @@ def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, lo
     pos_weight = given.pos_weight
     if np.ndim(validation.to_array(pos_weight, "pos_weight")) != 1:
         scores = read_scores(y_prob, logits=logits)
-        weights = class_weights(scores.n_classes, given, y_train, labels, one_column=scores.one_column)
+        weights = classes_of(scores, labels).weights(given, y_train)
         return scores.shifted(1.0 / weights if undo else weights)
     one_of(**given._asdict())
     shape = validation.to_array(y_prob, "y_prob").shape
     if len(shape) != 2:
         raise ValueError(f"y_prob must have one column for each pos_weight, got shape {shape}.")
     columns = read_columns(y_prob, logits=logits)
-    weights = per_class(pos_weight, columns.values.shape[1], None, "pos_weight")
+    weights = Classes(columns.values.shape[1]).numbers(pos_weight, "pos_weight")
     factors = 1.0 / weights if undo else weights
     return columns.values + np.log(factors) if logits else shift_columns(columns.values, factors)
 
@@ -542,7 +525,7 @@ def _sampling(keep: Any, repeat: Any, scores: Any, labels: ArrayLike | None) -> 
         raise ValueError(
             "keep or repeat must be given: the fraction kept of a class, or how often its rows were repeated."
         )
-    return sampling_factors(keep, repeat, scores.n_classes, labels, one_column=scores.one_column)
+    return classes_of(scores, labels).sampling(keep, repeat)
 
 
 def shift_prior(
@@ -587,15 +570,12 @@ def shift_prior(
     [0.01, 0.083333]
     """
     scores = read_scores(y_prob, logits=logits)
-    return scores.shifted(_prior_factors(scores, training_prior, prior, labels))
+    return scores.shifted(_prior_factors(classes_of(scores, labels), training_prior, prior))
 
 
-def _prior_factors(scores: Any, training_prior: Any, prior: Any, labels: ArrayLike | None) -> Floats:
-    before, after = (
-        read_prior(value, scores.n_classes, labels, name, one_column=scores.one_column)
-        for name, value in (("training_prior", training_prior), ("prior", prior))
-    )
-    return after / before
+def _prior_factors(classes: Classes, training_prior: Any, prior: Any) -> Floats:
+    before = classes.prior(training_prior, "training_prior")
+    return classes.prior(prior, "prior") / before
 
 
 def correct_probabilities(
@@ -652,11 +632,12 @@ def correct_probabilities(
     if class_weight is None and keep is None and repeat is None and training_prior is None:
         raise ValueError("nothing to correct: pass class_weight=, keep=, repeat=, or training_prior= and prior=.")
     scores = read_scores(y_prob, logits=logits)
-    factors = 1.0 / sampling_factors(keep, repeat, scores.n_classes, labels, one_column=scores.one_column)
+    classes = classes_of(scores, labels)
+    factors = 1.0 / classes.sampling(keep, repeat)
     if class_weight is not None:
-        factors /= per_class(class_weight, scores.n_classes, labels, "class_weight", one_column=scores.one_column)
+        factors /= classes.numbers(class_weight, "class_weight")
     if training_prior is not None:
-        factors *= _prior_factors(scores, training_prior, prior, labels)
+        factors *= _prior_factors(classes, training_prior, prior)
     return scores.shifted(factors)
 
 

@@ -1,7 +1,5 @@
 """Exact curves over every threshold, as knots with left and right values."""
 
-from stakes.curves._cost import BrierCurve, CostCurve, brier_curve, cost_curve
-from stakes.curves._cost import weighted_area as weighted_area
 from stakes.curves._curve import Curve
 from stakes.curves._curve import RatioCurve as RatioCurve
 from stakes.curves._curve import ratio_of as ratio_of
@@ -10,8 +8,12 @@ from stakes.curves._curve import ratio_of as ratio_of
 from stakes.curves._curve import straight as straight
 from stakes.curves._decision import TIE as TIE
 from stakes.curves._decision import (
+    BrierCurve,
+    CostCurve,
     InterventionsCurve,
     ThresholdTable,
+    brier_curve,
+    cost_curve,
     interventions_avoided_curve,
     net_benefit_curve,
     regret_curve,
@@ -22,6 +24,7 @@ from stakes.curves._decision import lower_envelope as lower_envelope
 from stakes.curves._decision import net_benefit_curve_of as net_benefit_curve_of
 from stakes.curves._decision import regret_curve_of as regret_curve_of
 from stakes.curves._decision import threshold_table_of as threshold_table_of
+from stakes.curves._decision import weighted_area as weighted_area
 from stakes.curves._ranking import (
     LiftCurve,
     PrecisionRecallCurve,

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stakes.curves._cost import brier_curve, cost_curve
 from stakes.curves._curve import Curve
-from stakes.curves._decision import interventions_avoided_curve, net_benefit_curve, regret_curve
+from stakes.curves._decision import (
+    brier_curve,
+    cost_curve,
+    interventions_avoided_curve,
+    net_benefit_curve,
+    regret_curve,
+)
 from stakes.curves._ranking import lift_curve, precision_recall_curve, roc_curve
 from stakes.curves._reliability import reliability_curve, smooth_calibration_curve
 

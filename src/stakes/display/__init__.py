@@ -16,13 +16,23 @@ from stakes.display._decisions import (
     UtilityCurveDisplay,
     ValueOfInformationDisplay,
 )
-from stakes.display._decomposition import DecompositionDisplay
 from stakes.display._explanation import BoundaryExplanationDisplay
-from stakes.display._monitoring import CostMonitorDisplay
-from stakes.display._plot import plot_costs, plot_curve, plot_evaluation
-from stakes.display._rates import ThresholdDisplay
-from stakes.display._reliability import BinnedReliabilityDisplay, LossCalibrationDisplay, ReliabilityDisplay
-from stakes.display._study import ForestDisplay, HorizonDisplay, plot_study
+from stakes.display._plot import (
+    CostMonitorDisplay,
+    ForestDisplay,
+    HorizonDisplay,
+    MonitorDisplay,
+    plot_costs,
+    plot_curve,
+    plot_evaluation,
+    plot_study,
+)
+from stakes.display._reliability import (
+    BinnedReliabilityDisplay,
+    DecompositionDisplay,
+    LossCalibrationDisplay,
+    ReliabilityDisplay,
+)
 from stakes.display._thresholds import (
     CostCurveDisplay,
     CostDistributionDisplay,
@@ -30,8 +40,8 @@ from stakes.display._thresholds import (
     InterventionsAvoidedDisplay,
     RegretCurveDisplay,
     StandardizedDecisionCurveDisplay,
+    ThresholdDisplay,
 )
-from stakes.display._training import MonitorDisplay
 
 __all__ = [
     "ActionCostsDisplay",

@@ -11,32 +11,8 @@ from numpy.typing import ArrayLike
 from stakes.base.arrays import Floats
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve, lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
-from stakes.display._axes import (
-    MODEL,
-    MOST_BANDS,
-    REFERENCE,
-    REFERENCE_COLOUR,
-    CurvesDisplay,
-    Display,
-    Legend,
-    Range,
-    XScale,
-    check_bounds,
-    draw_cost_axis,
-    draw_line,
-    draw_share_axis,
-    drawn,
-    format_percent,
-    heights_within,
-    model_style,
-    name_amounts,
-    points_to_draw,
-    renamed,
-    several,
-    shade_band,
-    shade_bounds,
-    widened,
-)
+from stakes.display import _axes
+from stakes.display._axes import Legend, Range, XScale
 from stakes.inference import Band
 from stakes.outputs.hooks import draw
 
@@ -53,7 +29,7 @@ _FIRST_RECALL = 0.05
 _SPARE = 2.5  # times the highest smoothed rate is as much of the diagonal as is shown
 
 
-class ShareCurvesDisplay(CurvesDisplay):
+class ShareCurvesDisplay(_axes.CurvesDisplay):
     """What the displays over a rate, a share or the score itself have in common.
 
     Parameters
@@ -176,7 +152,7 @@ class ShareCurvesDisplay(CurvesDisplay):
             self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
             self.ax_.set_ylim(self._y_limits(heights, shown))
             self.ax_.set(xlabel=self.x_label, ylabel=self.y_label)
-            draw_share_axis(self.ax_)
+            _axes.draw_share_axis(self.ax_)
             self._format_heights()
         return self
 
@@ -190,7 +166,7 @@ class ShareCurvesDisplay(CurvesDisplay):
         return _UNIT
 
     def _format_heights(self) -> None:
-        self.ax_.yaxis.set_major_formatter(format_percent)
+        self.ax_.yaxis.set_major_formatter(_axes.format_percent)
 
 
 class RocCurveDisplay(ShareCurvesDisplay):
@@ -236,7 +212,7 @@ class RocCurveDisplay(ShareCurvesDisplay):
         for curve, line in zip(self.curves, self.lines_, strict=True):
             auc = f"AUC {curve.auc:.3f}"
             line.set_label(auc if curve.name == "model" else f"{curve.name} ({auc})")
-            x, y = points_to_draw(curve.hull, shown)
+            x, y = _axes.points_to_draw(curve.hull, shown)
             self.hull_lines_ += self.ax_.plot(x, y, color=line.get_color(), linewidth=0.6, zorder=2.2)
 
 
@@ -262,7 +238,9 @@ class PrecisionRecallDisplay(ShareCurvesDisplay):
 
     def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002
         # the first few selected, all positive by luck, do not flatten the picture of a rare class
-        inside = np.concatenate([heights_within(line, (_FIRST_RECALL, 1.0)) for line in drawn(self.ax_, MODEL)])
+        inside = np.concatenate(
+            [_axes.heights_within(line, (_FIRST_RECALL, 1.0)) for line in _axes.drawn(self.ax_, _axes.MODEL)]
+        )
         top = float(np.max(inside, initial=0.0, where=np.isfinite(inside)))
         return _UNIT if not 0.0 < top < 0.5 else (0.0, 1.2 * top)
 
@@ -342,13 +320,13 @@ class SmoothCalibrationDisplay(ShareCurvesDisplay):
     def _shown(self) -> Range:
         reach = max(float(curve.knots[-1]) for curve in self.curves)
         reach = 1.0 if reach > 0.6 else 1.05 * reach or 1.0
-        return 0.0, max(reach, self.ax_.get_xlim()[1]) if len(drawn(self.ax_, MODEL)) else reach
+        return 0.0, max(reach, self.ax_.get_xlim()[1]) if len(_axes.drawn(self.ax_, _axes.MODEL)) else reach
 
     def _add(self, shown: Range) -> None:  # noqa: ARG002
-        if len(self.curves) > MOST_BANDS:
+        if len(self.curves) > _axes.MOST_BANDS:
             return
         for curve, line in zip(self.curves, self.lines_, strict=True):
-            shade_band(self.ax_, curve, line.get_color())
+            _axes.shade_band(self.ax_, curve, line.get_color())
 
     def _y_limits(self, heights: Floats, shown: Range) -> Range:
         highest = float(heights.max(initial=0.0))
@@ -376,7 +354,7 @@ _BAND, _INTERVAL = 0.14, 0.22  # opacity; the interval lies upon the band
 _EXTREME = 0.05  # this share of the highest and of the lowest bounds may leave the picture
 
 
-class BandDisplay(Display):
+class BandDisplay(_axes.Display):
     """Curves with pointwise intervals (darker) and simultaneous bands (lighter).
 
     Drawn into axes that hold the curve of a model of the same name, only its band is added, in the curve's colour.
@@ -412,13 +390,13 @@ class BandDisplay(Display):
     bands_: list[PolyCollection]
 
     def __init__(self, bands: Band | Sequence[Band] | Mapping[str, Band]) -> None:
-        found = several(bands, "bands", Band, "band")
+        found = _axes.several(bands, "bands", Band, "band")
         for band in found:
             if not isinstance(band, Band):
                 raise ValueError(f"bands must be Band, got {band!r}.")
             if (band.kind, band.is_difference) != (found[0].kind, found[0].is_difference):
                 raise ValueError(f"bands must be of one kind, got {found[0]!r} and {band!r}.")
-        self.bands: list[Band] = renamed(found, bands)
+        self.bands: list[Band] = _axes.renamed(found, bands)
 
     def plot(
         self,
@@ -462,13 +440,13 @@ class BandDisplay(Display):
         >>> BandDisplay(band).plot(bounds=(0.2, 0.5)).ax_.get_xlabel()
         'Threshold'
         """
-        bounds = check_bounds(bounds)
+        bounds = _axes.check_bounds(bounds)
         with self._picture(ax, legend):
-            earlier = bool(drawn(self.ax_, MODEL))
+            earlier = bool(_axes.drawn(self.ax_, _axes.MODEL))
             shown = self._shown(bounds, x_scale)
             if not earlier or bounds is not None:
                 self._set_x_axis(shown, x_scale)
-            self.bounds_ = shade_bounds(self.ax_, bounds)
+            self.bounds_ = _axes.shade_bounds(self.ax_, bounds)
             self.lines_, self.intervals_, self.bands_ = [], [], []
             for band in self.bands:
                 self._draw(band)
@@ -484,7 +462,7 @@ class BandDisplay(Display):
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
         reliability = self.bands[0].of_rates
         if bounds is not None and bounds != (0.0, 1.0):
-            return widened(bounds, "linear" if reliability else x_scale)
+            return _axes.widened(bounds, "linear" if reliability else x_scale)
         low = min(float(band.thresholds[0]) for band in self.bands)
         high = max(float(band.thresholds[-1]) for band in self.bands)
         if x_scale == "log-odds" and not reliability:
@@ -496,17 +474,17 @@ class BandDisplay(Display):
     def _set_x_axis(self, shown: Range, x_scale: XScale) -> None:
         if self.bands[0].of_rates:
             self.ax_.set_xlim(shown)
-            draw_share_axis(self.ax_)
+            _axes.draw_share_axis(self.ax_)
         else:
-            draw_cost_axis(self.ax_, shown, x_scale)
+            _axes.draw_cost_axis(self.ax_, shown, x_scale)
 
     def _draw(self, band: Band) -> None:
-        known = {str(line.get_label()): line for line in drawn(self.ax_, MODEL)}
+        known = {str(line.get_label()): line for line in _axes.drawn(self.ax_, _axes.MODEL)}
         line = known.get(band.name)
         if line is None:
-            style = model_style(len(known))
+            style = _axes.model_style(len(known))
             marker = style.marker if len(band.thresholds) == 1 else None
-            line = draw_line(self.ax_, (band.thresholds, band.estimate), style, band.name, marker=marker)
+            line = _axes.draw_line(self.ax_, (band.thresholds, band.estimate), style, band.name, marker=marker)
         self.lines_.append(line)
         look: dict[str, Any] = {"color": line.get_color(), "linewidth": 0.0}
         outer = _edges(band, band.simultaneous_low, band.simultaneous_high)
@@ -522,11 +500,11 @@ class BandDisplay(Display):
         """Draw the straight line to compare with, once: no difference, no benefit, or calibration."""
         band = self.bands[0]
         name = "no difference" if band.is_difference else _NOTHING[band.kind]
-        gid, rising = f"{REFERENCE} {name}", band.of_rates and not band.is_difference
-        if name and not drawn(self.ax_, gid):
+        gid, rising = f"{_axes.REFERENCE} {name}", band.of_rates and not band.is_difference
+        if name and not _axes.drawn(self.ax_, gid):
             x = np.unique([0.0, *shown, 1.0])
             y = x if rising else np.zeros(len(x))
-            self.ax_.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+            self.ax_.plot(x, y, color=_axes.REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
 
     def _y_limits(self, shown: Range) -> Range:
         """Limits that contain the estimates and most of the bounds: those of net benefit diverge near 1."""
@@ -551,8 +529,8 @@ class BandDisplay(Display):
         label = _Y_LABELS[band.kind] + ("" if band.per is None else f" per {band.per:,.6g}")
         label = f"difference in {label}" if band.is_difference else label
         self.ax_.set(xlabel=band.x_label.capitalize(), ylabel=label[0].upper() + label[1:])
-        name_amounts(self.ax_, self.bands)
-        self.ax_.yaxis.set_major_formatter(format_percent if band.of_rates else "{x:.6g}")
+        _axes.name_amounts(self.ax_, self.bands)
+        self.ax_.yaxis.set_major_formatter(_axes.format_percent if band.of_rates else "{x:.6g}")
 
 
 def _edges(band: Band, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:

@@ -50,7 +50,7 @@ from stakes.variance.influence import (
     side_by_side,
     skill_influence,
 )
-from stakes.variance.many import ManyMoments, pairs
+from stakes.variance.largest import ManyMoments, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -27,7 +27,13 @@ from stakes.inference._imputation import pooled as pooled
 from stakes.inference._imputation import pooled_band as pooled_band
 from stakes.inference._imputation import pooled_decisions as pooled_decisions
 from stakes.inference._imputation import pooled_estimate as pooled_estimate
-from stakes.inference._metric_interval import integrated_metric, metric_difference, metric_interval
+from stakes.inference._metric_interval import (
+    RandomEffects,
+    integrated_metric,
+    metric_difference,
+    metric_interval,
+    random_effects,
+)
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import MONEY_PER as MONEY_PER
 from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
@@ -36,7 +42,6 @@ from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of
 from stakes.inference._money import to_expect as to_expect
-from stakes.inference._random_effects import RandomEffects, random_effects
 from stakes.inference._selection import Against, RankedModel, Ranking, Selection, select_best
 from stakes.inference._selection import check_contest as check_contest
 from stakes.inference._selection import differences_from as differences_from

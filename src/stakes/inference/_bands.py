@@ -33,14 +33,7 @@ from stakes.core.options import (
     with_fixed_weights,
 )
 from stakes.core.score_table import ScoreTable
-from stakes.curves import (
-    LocalLogisticFits,
-    bin_starts,
-    local_limits,
-    rarer_rows,
-    reliability_curve_of,
-    times_odds,
-)
+from stakes.curves import LocalLogisticFits, bin_starts, local_limits, rarer_rows, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
 from stakes.inference._imputation import pooled_band
 from stakes.inference._simultaneous import (

@@ -166,7 +166,8 @@ class CrossFitRows:
         design = self.design
         terms, reason = design.contributions(design.centred(values)), design.reason
         squares = np.dot(terms, terms) if self.counts is None else np.dot(terms, terms / self.counts)
-        return Moments(value, float(bessel(sum(self.rows))) * float(squares), self.degrees, reason=reason)
+        n = len(terms) if self.counts is None else sum(self.rows)  # rows without an outcome count too
+        return Moments(value, float(bessel(n)) * float(squares), self.degrees, reason=reason)
 
     @property
     def design(self) -> Design:

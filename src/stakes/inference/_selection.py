@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.regret import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.many import ManyMoments
+    from stakes.variance.largest import ManyMoments
 
     Integers = NDArray[np.intp]
     Floats = NDArray[np.float64]

@@ -19,27 +19,9 @@ from stakes.core.regret import regret_at
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostsLike, as_costs
 from stakes.curves import threshold_table_of
+from stakes.inference import _simultaneous
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.inference._metric_interval import metric_interval
-from stakes.inference._simultaneous import (
-    Band,
-    Counts,
-    Pieces,
-    Totals,
-    band_of,
-    binned_pair,
-    combined_limits,
-    counts_of,
-    critical_value,
-    curve_pieces,
-    dependent_pieces,
-    difference_pieces,
-    effective_sizes,
-    mid_p_limits,
-    pointwise_value,
-    reached,
-    shifted,
-)
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import Estimate, effective, ratio
@@ -165,7 +147,7 @@ def threshold_intervals(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    counts = counts_of(data, points, fixed_prevalence=prevalence is not None)
+    counts = _simultaneous.counts_of(data, points, fixed_prevalence=prevalence is not None)
     entries = threshold_table_of(data.table, points, None if costs is None else as_costs(costs).mean())
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
     origin = None if data.sample is None else data.sample.origin
@@ -173,11 +155,11 @@ def threshold_intervals(
     at, z = entries.cost_ratio, NormalDist().inv_cdf(0.5 + level / 2.0)
     limits = _limits(counts, estimate, z, _sizes(weighted, points, estimate))
     for kind, inner in (("regret", at), ("net_benefit", np.where(at < 1.0, at, 0.0))):
-        pieces = curve_pieces(kind, counts, inner, 1.0)
+        pieces = _simultaneous.curve_pieces(kind, counts, inner, 1.0)
         if weighted is not None and not reason:
-            bins, fixed = [reached(weighted.score, points)], counts.totals.fixed_prevalence
-            pieces = dependent_pieces(pieces, kind, weighted, bins, fixed_prevalence=fixed)
-        limits[kind] = combined_limits(pieces, z)
+            bins, fixed = [_simultaneous.reached(weighted.score, points)], counts.totals.fixed_prevalence
+            pieces = _simultaneous.dependent_pieces(pieces, kind, weighted, bins, fixed_prevalence=fixed)
+        limits[kind] = _simultaneous.combined_limits(pieces, z)
     unknown = {name: bool(reason) | np.isnan(estimate[name]) for name in MEASURES}
     low, high = ({name: np.where(unknown[name], np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1))
     return ThresholdIntervals(points, estimate, low, high, level)
@@ -209,10 +191,12 @@ def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floa
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
         variance[:, k] = design.variance_of(design.contributions(slope))[0]
-    return dict(zip(_SHARES, effective_sizes(shares, variance, nothing), strict=True))
+    return dict(zip(_SHARES, _simultaneous.effective_sizes(shares, variance, nothing), strict=True))
 
 
-def _limits(counts: Counts, estimate: dict[str, Floats], z: float, sizes: dict[str, Floats]) -> dict[str, Limits]:
+def _limits(
+    counts: _simultaneous.Counts, estimate: dict[str, Floats], z: float, sizes: dict[str, Floats]
+) -> dict[str, Limits]:
     above, below = counts.above, counts.below
     sensitivity = _share(above[:, 1], below[:, 1], z, sizes["sensitivity"])
     alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
@@ -242,7 +226,7 @@ def _share(part: Floats, rest: Floats, z: float, known: Floats) -> Limits:
     """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan."""
     weight, squared = part[0] + rest[0], part[1] + rest[1]
     size = np.where(np.isnan(known), effective(weight, squared), known)
-    return mid_p_limits(ratio(part[0], weight, 0.0) * size, size, z)
+    return _simultaneous.mid_p_limits(ratio(part[0], weight, 0.0) * size, size, z)
 
 
 def _rest(limits: Limits) -> Limits:
@@ -314,7 +298,9 @@ def shown_less(
     [[True, False], [False, False]]
     """
     pieces, _ = _pieces(rows, bins, thresholds)
-    bonferroni, least = (pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1))
+    bonferroni, least = (
+        _simultaneous.pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1)
+    )
     certain = _outside(pieces, bonferroni, more)
     if np.array_equal(certain, _outside(pieces, least, more)):
         return certain  # whatever the critical value between these two
@@ -330,7 +316,7 @@ def shown_band(
     shared: float,
     name: str,
     more: Floats | float = 0.0,
-) -> Band:
+) -> _simultaneous.Band:
     """Return the band that :func:`shown_less` speaks of, and intervals at each threshold alone.
 
     Parameters
@@ -362,26 +348,30 @@ def shown_band(
     pieces, totals = _pieces(rows, bins, thresholds)
     told: dict[str, Any] = {"kind": "regret", "thresholds": thresholds, "level": confidence_level, "name": name}
     about = "" if rows.origin is None else rows.origin.outcome.about
-    found = band_of(pieces, totals, _critical(pieces, shared), **told, is_difference=True, about=about)
-    return shifted(found, more)
+    found = _simultaneous.band_of(pieces, totals, _critical(pieces, shared), **told, is_difference=True, about=about)
+    return _simultaneous.shifted(found, more)
 
 
-def _pieces(rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats) -> tuple[Pieces, Totals]:
+def _pieces(
+    rows: PairedRows, bins: tuple[Bins, Bins], thresholds: Floats
+) -> tuple[_simultaneous.Pieces, _simultaneous.Totals]:
     fixed, width = rows.fixed_prevalence, len(thresholds) + 1
-    counts = binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=fixed)
-    pieces = difference_pieces("regret", counts, thresholds, 1.0)
-    return dependent_pieces(pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=rows.clusters), counts.totals
+    counts = _simultaneous.binned_pair(rows.y, bins, rows.weight, width, fixed_prevalence=fixed)
+    pieces = _simultaneous.difference_pieces("regret", counts, thresholds, 1.0)
+    return _simultaneous.dependent_pieces(
+        pieces, "regret", rows, bins, fixed_prevalence=fixed, codes=rows.clusters
+    ), counts.totals
 
 
-def _critical(pieces: Pieces, level: float) -> float:
-    bonferroni = pointwise_value(pieces, level, len(pieces.estimate))
+def _critical(pieces: _simultaneous.Pieces, level: float) -> float:
+    bonferroni = _simultaneous.pointwise_value(pieces, level, len(pieces.estimate))
     if (1.0 - level) * _DRAWS < _IN_TAIL:
         return bonferroni
-    return min(critical_value(pieces, level, _normals), bonferroni)
+    return min(_simultaneous.critical_value(pieces, level, _normals), bonferroni)
 
 
-def _outside(pieces: Pieces, critical: float, more: Floats | float) -> tuple[Bools, Bools]:
-    low, high = combined_limits(pieces, critical)
+def _outside(pieces: _simultaneous.Pieces, critical: float, more: Floats | float) -> tuple[Bools, Bools]:
+    low, high = _simultaneous.combined_limits(pieces, critical)
     return high + more < 0.0, low + more > 0.0
 
 

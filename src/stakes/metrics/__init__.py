@@ -2,18 +2,26 @@
 
 from stakes.base.multiclass import check_multiclass as check_multiclass
 from stakes.base.multiclass import check_probability_rows as check_probability_rows
+from stakes.metrics._losses import Decomposition as Decomposition
 from stakes.metrics._losses import (
     Propriety,
     average_net_benefit_score,
     beta_loss,
     bounded_brier_loss,
+    bounded_brier_skill_score,
     bounded_log_loss,
+    bounded_log_skill_score,
     check_proper,
     expected_regret,
+    h_measure_score,
     net_benefit_score,
     promised_regret,
+    regret_skill_score,
     shifted_brier_loss,
 )
+from stakes.metrics._losses import costs_of_severity as costs_of_severity
+from stakes.metrics._losses import decompose as decompose
+from stakes.metrics._losses import decompose_table as decompose_table
 
 # "X as X": imported by other rooms, and not part of the public interface.
 from stakes.metrics._multiclass import CostProblem as CostProblem
@@ -35,16 +43,6 @@ from stakes.metrics._ranking import area_under_roc as area_under_roc
 from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
 from stakes.metrics._registry import check_parameters as check_parameters
 from stakes.metrics._registry import guess_metric as guess_metric
-from stakes.metrics._skill import Decomposition as Decomposition
-from stakes.metrics._skill import (
-    bounded_brier_skill_score,
-    bounded_log_skill_score,
-    h_measure_score,
-    regret_skill_score,
-)
-from stakes.metrics._skill import costs_of_severity as costs_of_severity
-from stakes.metrics._skill import decompose as decompose
-from stakes.metrics._skill import decompose_table as decompose_table
 
 __all__ = [
     "METRICS",

@@ -13,7 +13,7 @@ import numpy as np
 
 from stakes import costs
 from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
-from stakes.metrics import _losses, _multiclass, _partial_area, _ranking, _skill
+from stakes.metrics import _losses, _multiclass, _partial_area, _ranking
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
 
@@ -180,12 +180,12 @@ for _metric in (
         costs=costs.Shifted,
     ),
     _skill_score(
-        _skill.bounded_brier_skill_score,
+        _losses.bounded_brier_skill_score,
         "share of the reference's bounded Brier loss that is saved",
         **_over_bounds(costs.Uniform),
     ),
     _skill_score(
-        _skill.bounded_log_skill_score,
+        _losses.bounded_log_skill_score,
         "share of the reference's bounded log loss that is saved",
         **_over_bounds(costs.LogOddsUniform),
     ),
@@ -208,7 +208,7 @@ for _metric in (
         **_over_bounds(costs.NetBenefitUniform),
     ),
     _score(
-        _skill.h_measure_score,
+        _losses.h_measure_score,
         "what the ranking saves with the best threshold for each cost",
         propriety="rank",
         response="score",
@@ -220,7 +220,7 @@ for _metric in (
         response="score",
     ),
     _skill_score(
-        _skill.regret_skill_score,
+        _losses.regret_skill_score,
         "share of the reference's expected regret that is saved, over any costs",
         propriety="proper",
         parameters={"costs": costs.Beta(2.0, 8.0)},

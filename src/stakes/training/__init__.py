@@ -1,6 +1,7 @@
 """Metrics during training: callbacks for the common libraries and for plain PyTorch loops."""
 
-from stakes.training._checkpoint import Checkpoint, EarlyStopping
+from stakes.training._epochs import RULES as RULES
+from stakes.training._epochs import Checkpoint, EarlyStopping, MonitorComparison, compare_monitors
 from stakes.training._metric_monitor import (
     MetricMonitor,
     keras_metric,
@@ -8,8 +9,6 @@ from stakes.training._metric_monitor import (
     lightning_metric,
     xgboost_metric,
 )
-from stakes.training._monitor_comparison import RULES as RULES
-from stakes.training._monitor_comparison import MonitorComparison, compare_monitors
 from stakes.training._splits import HBlockSplit, segment_windows
 
 __all__ = [

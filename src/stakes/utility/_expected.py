@@ -18,8 +18,17 @@ from stakes.base.validation import check_choice, check_same_order, check_unit, c
 from stakes.curves import Curve
 from stakes.outputs.result_table import Tabular
 from stakes.utility import _fourier, _measures, _summation
-from stakes.utility._batch import UNIT, Batch, Correction, UtilityEstimate, clean_probabilities, decide
-from stakes.utility._exponential import expected_fbeta, expected_jaccard, expected_kappa
+from stakes.utility._exponential import (
+    UNIT,
+    Batch,
+    Correction,
+    UtilityEstimate,
+    clean_probabilities,
+    decide,
+    expected_fbeta,
+    expected_jaccard,
+    expected_kappa,
+)
 from stakes.utility._measures import Measure, RankingPrinciple
 
 Way = Callable[[Batch], "UtilityEstimate | None"]

@@ -12,20 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.arrays import Floats
-from stakes.utility._batch import (
+from stakes.utility._exponential import (
+    RELATIVE,
     ROUNDING,
     TAIL,
     UNIT,
     Batch,
     Carry,
+    Shares,
     Steps,
     UtilityEstimate,
     accurate_cumsum,
     accurate_sum,
     block_rows,
+    difference_error,
+    log_expectations,
+    nodes,
     spans,
 )
-from stakes.utility._exponential import RELATIVE, Shares, difference_error, log_expectations, nodes
 from stakes.utility._measures import LinearRatio, Measure
 
 Complexes = NDArray[np.complex128]

@@ -23,8 +23,8 @@ from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
-from stakes.utility._batch import clean_probabilities, decide
 from stakes.utility._expected import UtilityCurve, expected_utility
+from stakes.utility._exponential import clean_probabilities, decide
 from stakes.utility._measures import Measure, get_measure, name_measure
 
 _FORMAT = "stakes-threshold-1"

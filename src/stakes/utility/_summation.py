@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stakes.base.arrays import Floats
 from stakes.base.validation import blocks
-from stakes.utility._batch import (
+from stakes.utility._exponential import (
     CERTAIN_ZERO,
     UNIT,
     Batch,

@@ -24,7 +24,7 @@ from stakes.costs import CostDistribution, CostsLike, as_costs
 from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
-from stakes.variance.many import ManyMoments
+from stakes.variance.largest import ManyMoments
 from stakes.variance.powers import POWERS, pairs_of_decisions, sum_powers
 from stakes.variance.sums import (
     Block,

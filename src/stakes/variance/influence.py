@@ -14,7 +14,7 @@ from stakes.base.numerics import order_of_codes
 from stakes.core.options import refuse_weighing
 from stakes.core.regret import losses_by_score, row_losses
 from stakes.variance.dependence import Design, independent_variance, ordered_variance
-from stakes.variance.many import ManyMoments
+from stakes.variance.largest import ManyMoments
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     ClusterShape,
