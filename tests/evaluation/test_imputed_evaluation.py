@@ -195,6 +195,16 @@ def test_follow_up_and_clusters_are_pooled_too(rows):
 
 
 @pytest.mark.parametrize(
+    ("options", "shown"),
+    [({}, True), ({"rule": 0.2}, False), ({"lags": 2}, False), ({"costs": 0.2}, True), ({"costs": 0.995}, False)],
+)
+def test_report_has_net_benefit_where_it_has_an_interval(rows, options, shown):
+    y, columns, _ = rows
+    page = evaluate(y, {"a": Imputed(columns)}, **{"costs": COSTS, **options}).to_html()
+    assert ("Net benefit at single thresholds" in page) is shown
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"rule": "optimal"}, 'rule must be "score" or a threshold for Imputed scores'),

@@ -267,9 +267,9 @@ _SHOWN_THRESHOLDS = 5
 
 
 def _at_thresholds(evaluation: Evaluation) -> str:
-    """Net benefit of every model, each with its interval, at thresholds over the range; nothing where all are 1."""
+    """Net benefit of every model, each with its interval, at thresholds over the range; nothing where there is none."""
     low, high = evaluation.costs.low, min(evaluation.costs.high, LAST_THRESHOLD)
-    if low > high:
+    if low > high or evaluation.rule != "score" or evaluation.options.lags is not None:
         return ""
     at = np.unique(np.linspace(low, high, _SHOWN_THRESHOLDS).round(4)) if low < high else np.array([low])
     found, level = evaluation.bands("net_benefit", at, references=True), f"{evaluation.confidence_level * 100:g}%"
