@@ -151,3 +151,14 @@ def test_held_out_folds_of_texts_are_those_of_the_positive_class(data):
     best = max(2 * np.sum(y[held_out >= t]) / (np.sum(held_out >= t) + y.sum()) for t in held_out)  # F1
     taken = held_out >= model.threshold_
     assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
+
+
+def test_tags_of_older_scikit_learn_say_who_takes_several_classes():
+    y = np.arange(6) % 3
+    for model in (DeferralClassifier(costs=0.2, deferral=0.05), LossCorrectedClassifier()):
+        try:
+            model.fit(np.arange(12.0).reshape(6, 2), y)
+            several = True
+        except ValueError:
+            several = False
+        assert model._more_tags()["binary_only"] is not several

@@ -139,3 +139,11 @@ def test_promise_about_new_cases_takes_more_and_decides_fewer():
     assert not none.certified
     with pytest.raises(ValueError, match='new_prob= goes with target="selective"'):
         certify_decided(y, p, target="undetected", new_prob=p, **asked)
+
+
+@pytest.mark.parametrize("n", [2, 4, 10])
+def test_a_chance_of_exactly_what_may_be_missed_passes(n):
+    # n rows without a mistake have a chance of 2^-n where half are mistakes
+    for level, certified in [(1.0 - 0.5**n, True), (1.0 - 0.5**n + 1e-9, False)]:
+        found = certify_decided([0] * n, [0.1] * n, threshold=0.5, max_error=0.5, confidence_level=level)
+        assert found.certified == certified

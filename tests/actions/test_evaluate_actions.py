@@ -347,3 +347,15 @@ def test_classes_are_named_by_their_labels_in_the_order_of_the_columns():
     one_hot = evaluate_actions(np.eye(3, dtype=int)[[2, 0, 1] * 2], probs, **costs_of).rows
     assert one_hot.classes == (0, 1, 2)
     assert one_hot.index.tolist() == [2, 0, 1] * 2
+
+
+def test_memberships_of_classes_keep_the_numbers_of_their_columns():
+    prob = [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [0.0, 0.1, 0.9]] * 9
+    given = np.eye(3)[[0, 2, 2] * 9]
+    found = evaluate_actions(given, prob, matrices=[[0, 1, 2], [1, 0, 1], [5, 2, 0]])
+    assert found.rows.classes == (0, 1, 2)
+
+
+def test_two_rows_are_enough():
+    found = evaluate_actions([0, 1], [[0.7, 0.3], [0.9, 0.1]], matrices=[[0, 1], [5, 0]])
+    assert found.cost == 3.0  # of the first action 0.3 * 5 is expected at once, so that 1 and then 5 are paid

@@ -150,3 +150,11 @@ def test_refusals(options, message):
     y, p = simulated(100, 9)
     with pytest.raises(ValueError, match=message):
         evaluate_deferral(y, p, deferral=0.05, **options)
+
+
+def test_an_option_that_is_never_taken_does_no_harm():
+    y = np.arange(40) % 2
+    found = evaluate_deferral(y, np.where(y == 1, 0.9, 0.1), costs=0.5, deferral=0.4)
+    assert found.value == 0.0
+    assert "it is worth 0 (95% interval" in found.sentence
+    assert "harm" not in found.sentence

@@ -537,3 +537,16 @@ def test_a_whole_number_of_bins_may_be_a_float():
             y, score, uncertainty, min_precision=0.5, levels=[0, 3], score_bins=bins, binning="equal_span"
         )
         assert found.recall == 1.0
+
+
+def test_a_region_of_nothing_has_a_threshold_for_each_level_or_one_for_all():
+    rng = np.random.default_rng(0)
+    y, score, spread = np.arange(60) % 10 == 0, rng.random(60), rng.random(60)
+    score[y] = 0.0
+    found = fit_boundary(y, score, spread, min_precision=0.99, tune="cv", levels=3, solver="exact", random_state=0)
+    content = json.loads(found.to_json())
+    assert content["levels"]["selected"] == [0, 0, 0]
+    assert content["rule"]["thresholds"] == ["inf"] * 3
+    content["rule"] |= {"cuts": [], "thresholds": ["inf"]}
+    again = Boundary.from_json(json.dumps(content))
+    assert not again.predict(score, spread).any()

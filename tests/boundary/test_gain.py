@@ -1,5 +1,7 @@
 """What uncertainty adds: compared where both keep the same bound, with intervals that do not see gains in noise."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -130,3 +132,10 @@ def test_slope_at_a_threshold_is_that_of_the_rows_up_to_half_of_the_selected_awa
     rates = np.sort(np.random.default_rng(selected).random(20))[::-1]
     rows = np.arange(first, last + 1)  # two more on either side are the least
     assert _slope(rates, selected / 20) == pytest.approx(-np.polyfit(rows / 20, rates[rows], 1)[0])
+
+
+def test_one_row_that_may_be_selected_has_its_own_rate():
+    problem = check_problem("recall", min_precision=0.8)
+    rows = check_rows(np.array([True]), np.array([0.5]), np.array([0.5]))
+    prepared = Settings(problem, "exact", 1, "equal_weight", None).prepare(rows)
+    assert marginal_rate(prepared.options, Fraction(4, 5)) == 1.0

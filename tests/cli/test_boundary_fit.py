@@ -354,3 +354,10 @@ def test_rows_with_gaps_may_be_dropped(few, cli, tmp_path):
     outcome = cli("boundary", "fit", path, *ROLES, "--min-precision", "0.6", "--on-missing", "drop", "--json")
     assert page(outcome)["data"] == {"rows": 39, "dropped": 1}
     assert "1 of 40 rows dropped" in outcome.err
+
+
+def test_files_of_any_size_are_read_only_where_asked():
+    pytest.importorskip("typer")
+    from stakes.cli.boundary_shared import BoundaryInput
+
+    assert BoundaryInput().any_size is False

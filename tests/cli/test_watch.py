@@ -76,6 +76,10 @@ def test_the_alarm_is_that_of_the_library_and_the_exit_code_is_4_from_then_on(be
         assert record["log_evidence"] == pytest.approx(monitor.log_evidence, rel=1e-9)
         assert record["promised"] == pytest.approx(monitor._records()[-1]["promised"], rel=1e-9)
         assert (record["n_days"], record["n_rows"]) == (10, 40_000)
+    lines = [line.split() for line in cli("watch", "show", "--state", "w.json").out.splitlines()]
+    for name, monitor in watch.monitors.items():  # each beside its days: per 1,000 decisions
+        line = next(words for words in lines if words[:2] == [name, "10"])
+        assert float(line[2]) == pytest.approx(1000.0 * monitor.budget, rel=0.01)
 
 
 def test_every_day_and_file_counts_once_and_a_refused_run_leaves_the_state(bench, cli, folder):

@@ -149,3 +149,14 @@ def test_weights_of_any_size_and_scores_next_to_zero_give_the_same_line():
 def test_rows_beyond_all_numbers_are_brought_back():
     found = fit_logistic(np.ones((2, 1)), np.array([3.0, 3.0]), np.array([7.0, 7.0]), offset=np.array([-1e4, -1e4]))
     assert found.coefficients[0] == pytest.approx(1e4 + math.log(3 / 7), rel=1e-12)
+
+
+def test_a_column_given_twice_fits_as_if_given_once():
+    x = np.arange(-2.0, 3.0)
+    positives, negatives = np.array([1.0, 2.0, 3.0, 4.0, 6.0]), np.array([7.0, 5.0, 3.0, 2.0, 1.0])
+    once, twice = (
+        fit_logistic(np.column_stack([np.ones(5), *columns]), positives, negatives) for columns in ([x], [x, x])
+    )
+    a, b, c = twice.coefficients
+    assert [a, b + c] == pytest.approx(once.coefficients.tolist(), abs=1e-9)
+    assert twice.log_likelihood == pytest.approx(once.log_likelihood, abs=1e-12)

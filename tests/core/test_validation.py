@@ -388,3 +388,10 @@ def test_whole_numbers_beyond_every_float_are_refused_by_name():
 def test_text_and_truth_values_are_no_numbers(value):
     with pytest.raises(ValueError, match=r"threshold must be a number, got "):
         stakes.net_benefit_score([0, 1], [0.2, 0.7], threshold=value)
+
+
+@pytest.mark.parametrize(("given", "table"), [([[0, 1], [5, 0]], True), ([[0.1, 0.2, 0.3]] * 2, False)])
+def test_two_rows_of_two_are_taken_for_a_table_of_costs(given, table):
+    with pytest.raises(ValueError, match="costs must be a cost distribution") as raised:
+        stakes.evaluate([0, 1], [0.1, 0.2], costs=given)
+    assert ("from_cost_matrix" in str(raised.value)) == table

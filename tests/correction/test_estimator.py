@@ -440,3 +440,11 @@ def test_every_public_name_can_be_reached():
     assert all(hasattr(stakes.correction, name) for name in stakes.correction.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = stakes.correction.nothing
+
+
+@pytest.mark.parametrize(("size", "apart", "constant"), [(1e6, 1e-10, True), (1e-6, 0.5, False)])
+def test_weights_are_constant_within_classes_whatever_their_unit(size, apart, constant):
+    y = np.arange(40) % 2
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    weight = size * (1.0 + y) * (1.0 + apart * (np.arange(40) // 2 % 2))
+    assert bool(LossCorrectedClassifier().fit(X, y, sample_weight=weight).sources_) == constant

@@ -390,3 +390,16 @@ def test_logits_of_several_classes_are_refused(three):
     y, p, _ = three
     with pytest.raises(ValueError, match="pass the softmax"):
         loss_calibration_test(y, np.log(p), logits=True)
+
+
+def test_five_rows_per_parameter_are_enough(three):
+    y, _, scores = three
+    found = loss_calibration_test(y[:30], scores[:30], n_resamples=0)  # a vector of three classes has six parameters
+    assert np.isfinite(found.vector_p_value)
+    assert "too few rows" not in found.status
+
+
+def test_weight_of_zero_leaves_nothing_to_correct():
+    found = loss_calibration_test([1] * 18 + [0] * 2, [5e-324] * 20, n_resamples=0)
+    assert found.implied.scale_pos_weight == 0.0
+    assert all(np.isnan(part) for part in vars(found.best).values())

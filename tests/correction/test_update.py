@@ -582,3 +582,11 @@ def test_a_stated_prevalence_does_not_make_rows_effective():
     y, p = [1] * 6 + [0] * 30, [0.4, 0.6] * 18
     with pytest.raises(ValueError, match="at least 20 positives to update a model, got 6 of 36 rows"):
         update(y, p, prevalence=0.1)
+
+
+def test_a_rejection_that_is_clear_is_not_called_narrow_for_the_test_that_was_passed():
+    found = update(*draw(2000, 0.8, 1.0, seed=4)[:2])
+    assert found.method == "intercept"
+    assert found.tests[0].p_value < 1e-6
+    assert found.tests[1].p_value > 0.05
+    assert "narrowly" not in found.note

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes.curves import Curve
+from stakes.curves import Curve, _curve
 from stakes.curves._curve import straight, through
 
 
@@ -59,3 +59,10 @@ def test_inverse_odds_have_an_exact_area():
     assert float(curve.at(0.25)) == 0.0
     assert curve.integral(0.2, 0.5) == pytest.approx(3 * 0.3 - (np.log(0.5 / 0.2) - 0.3), abs=1e-15)
     assert curve.integral() == -np.inf
+
+
+def test_combination_becomes_an_array_of_its_own_and_cannot_be_shared():
+    found = _curve.Combination(np.array([1.0, 2.0]), np.array([3.0, 5.0]), 2.0, -1.0, 0.5)
+    assert np.asarray(found.__array__(copy=True)).tolist() == [-0.5, -0.5]
+    with pytest.raises(ValueError, match="cannot be shared"):
+        found.__array__(copy=False)

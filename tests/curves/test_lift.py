@@ -101,3 +101,8 @@ def test_frame_holds_every_threshold():
     frame = lift_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars")
     assert frame.columns == ["threshold", "share_selected", "gain", "lift"]
     assert frame.row(2) == (0.4, 0.5, 0.5, 1.0)
+
+
+def test_perfect_gains_among_positives_alone_are_those_of_chance():
+    curve = lift_curve([1, 1, 1], [0.1, 0.5, 0.7])
+    assert curve.gains.references["perfect"].at([0.25, 0.5, 1.0]).tolist() == [0.25, 0.5, 1.0]

@@ -79,6 +79,7 @@ def test_scale_without_meaning_is_said(rows):
     shown = DecompositionDisplay.from_predictions(y, models, costs=costs.LogOddsUniform(0.0, 1.0), scale="regret")
     shown.figure_.canvas.draw()
     assert [text.get_text() for text in shown.ax_.texts] == ["undefined: infinite mass of costs"]
+    assert shown.ax_.texts[0].get_position() == (0.5, 0.5)  # of the axes: in the middle
 
 
 def test_one_class_only_is_drawn():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -9,7 +11,7 @@ from sklearn.metrics import precision_score, recall_score
 
 from stakes import costs, net_benefit_curve
 from stakes.curves import threshold_table
-from stakes.display import CostDistributionDisplay, ThresholdDisplay
+from stakes.display import CostDistributionDisplay, ThresholdDisplay, _axes
 
 
 def value_at(line, t):
@@ -229,3 +231,15 @@ def test_second_display_in_the_same_axes_has_another_colour(plt):
     assert ax.get_xlim()[1] >= 0.3
     assert len(figure.axes) == 2
     figure.canvas.draw()
+
+
+@pytest.mark.parametrize(("classes", "clear"), [([-1, 1], True), ([0, 1], True), ([-1, 2], False)])
+def test_the_positive_class_is_one_where_the_other_is_zero_or_minus_one(classes, clear):
+    prob = np.array([[0.9, 0.1], [0.4, 0.6]])
+    model = SimpleNamespace(classes_=np.array(classes), predict_proba=lambda _: prob)
+    if clear:
+        (found,) = _axes.estimator_predictions(model, None, None).values()
+        assert found.tolist() == [0.1, 0.6]
+    else:
+        with pytest.raises(ValueError, match="pass pos_label= to say which is positive"):
+            _axes.estimator_predictions(model, None, None)

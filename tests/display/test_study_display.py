@@ -1,10 +1,12 @@
 """Figures of a validation study."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
-from stakes.display import ForestDisplay, HorizonDisplay, plot_study
+from stakes.display import ForestDisplay, HorizonDisplay, _plot, plot_study
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 pytest.importorskip("matplotlib")
@@ -56,6 +58,8 @@ def test_figure_of_a_paper_shows_bands_scores_and_table(x_scale):
     curves, strip, table = figure.axes[:3]
     assert curves.get_xscale() == strip.get_xscale()
     assert curves.get_xlim() == strip.get_xlim()
+    places = [ax.get_position() for ax in (curves, strip, table)]
+    assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(places))
     band = result.bands("net_benefit")["b"]
     shaded = curves.collections[-1].get_paths()[0].vertices
     assert shaded[:, 1].min() == pytest.approx(band.simultaneous_low.min())
@@ -139,3 +143,31 @@ def test_a_forest_plot_shows_centres_their_mean_and_another_one():
     assert len(two.ax_.get_yticklabels()) == 2
     with pytest.raises(ValueError, match="evaluation must be what evaluate_centres returned"):
         ForestDisplay(y)
+
+
+@pytest.mark.parametrize(("costs", "shares"), [
+    ((0.2, 1.0), ["40%", "60%", "80%"]), ((0.0, 0.4), ["10%", "20%", "30%"]), ((0.2, 0.4), ["20%", "30%", "40%"]),
+])  # fmt: skip
+def test_figure_of_a_paper_leaves_out_thresholds_of_zero_and_one(costs, shares, monkeypatch):
+    asked = []
+
+    def stop(_, thresholds):
+        asked.extend(thresholds)
+        raise InterruptedError
+
+    result = evaluate(np.arange(200) % 2, RISK[:, 1], costs=costs)
+    monkeypatch.setattr(type(result), "clinical_table", stop)
+    with pytest.raises(InterruptedError):
+        plot_study(result)
+    assert [f"{share:.0%}" for share in asked] == shares
+
+
+def test_long_words_of_a_table_keep_its_size_of_letters():
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.0, 1.0))
+    ax = figure.add_subplot()
+    _plot._draw_table(ax, [["model", "a column of many words"], ["a", "0.123456789 and more"]])
+    figure.draw_without_rendering()
+    cells = ax.tables[0].get_celld().values()
+    assert {cell.get_fontsize() for cell in cells} == {_plot._TABLE_POINTS}

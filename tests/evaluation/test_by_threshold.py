@@ -265,3 +265,11 @@ def test_dominance_is_the_same_looked_at_some_rows_at_a_time(monkeypatch):
     ]
     assert verdicts == [whole] * 3
     assert 0.1 < np.mean(whole) < 0.9
+
+
+def test_weights_that_differ_among_negatives_alone_leave_nothing_said_by_threshold():
+    y, sharp, blunt = forecasts(200)
+    uneven = 1.0 + np.arange(200) % 2
+    for weight, said in [(np.where(y, 2.0, 1.0), True), (np.where(y, 1.0, uneven), False)]:
+        result = evaluate(y, {"a": sharp, "b": blunt}, costs=(0.2, 0.7), sample_weight=weight)
+        assert (result.by_threshold is not None) == said

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate
 from stakes.evaluation import FINDINGS
-from stakes.evaluation._checks_models import count_tail, excess_tail
+from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
 
 NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds
@@ -630,3 +630,9 @@ def test_simulated_forecasts_are_calibrated_and_as_common_as_stated(name):
         for part in np.array_split(np.argsort(scores), 5):
             error = np.sqrt(scores[part].mean() / len(part))
             assert abs(y[part].mean() - scores[part].mean()) < 4.5 * error
+
+
+def test_a_billion_rows_that_are_all_but_certain_do_not_hide_twenty_others():
+    prob, rows = np.array([0.5, 1.0 - 1e-12]), np.array([20.0, 1e9])
+    tail = _upper_tail(prob, np.ones(2), rows, float(np.dot(rows, prob)) + 2.0)
+    assert tail == pytest.approx(norm.sf(2.0 / 5.0**0.5), abs=0.01)  # the variance is that of the twenty

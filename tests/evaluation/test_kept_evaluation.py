@@ -370,3 +370,11 @@ def test_frames_in_memory_are_pooled_where_asked():
     assert {table.resolution for table in found.score_tables} == {16}
     first, second = list(MODELS)[:2]
     assert found.compare(first, second).interval == pytest.approx(known.compare(first, second).interval, rel=1e-9)
+
+
+def test_fewer_positives_than_their_weights_need_are_refused():
+    content = json.loads(next(kept_days()).to_json())
+    group = next(group for group in content["groups"] if group["n_positives"] >= 20)
+    group["n_positives"] = int(0.8 * group["n_positives"])
+    with pytest.raises(ValueError, match="rows can have the weights of its positives"):
+        KeptEvaluation.from_json(json.dumps(content))

@@ -9,6 +9,7 @@ from strategies import GRID, scores, weights
 from stakes import ScoreTable, costs, expected_regret, regret_curve
 from stakes.curves._decision import lower_envelope
 from stakes.evaluation import best_by_bounds, best_by_cost, lc_index
+from stakes.evaluation._best_by_cost import _ranked
 
 rules = st.sampled_from(["score", "optimal"])
 
@@ -207,3 +208,9 @@ def test_frames_name_the_models():
     assert ranges.columns == ["low", "high", "best", "runner_up", "margin"]
     assert ranges.rows()[0][:4] == (0.0, 0.5, "a", "b")
     assert best_by_cost(tables).frame("polars").columns == ["low", "high", "best"]
+
+
+def test_of_models_that_differ_by_rounding_the_first_is_taken_in_a_single_range():
+    sums = np.array([[0.0, 1.0 + 1e-15], [0.0, 1.0]])
+    best, second, margin = _ranked(sums, np.array([0.0, 1.0]))
+    assert (best[0, 1], second[0, 1], margin[0, 1]) == (0, 1, 0.0)

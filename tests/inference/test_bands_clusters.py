@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from stakes import ScoreTable
-from stakes.inference import confidence_band, difference_band
+from stakes.inference import confidence_band, difference_band, metric_interval
 from tests.inference.test_bands import CURVES, FIELDS, THRESHOLDS, rows
 
 
@@ -74,3 +74,12 @@ def test_bands_refuse_what_they_cannot_take():
         confidence_band(y, a, "reliability", clusters=np.arange(len(y)))
     with pytest.raises(ValueError, match="there is no band: one cluster holds 91% of all weight"):
         confidence_band(y, a, "regret", clusters=np.maximum(np.arange(len(y)) - 269, 0) % 7)
+
+
+def test_a_cluster_may_hold_half_of_all_rows_and_no_more():
+    y, score = np.arange(32) % 2, np.linspace(0.05, 0.95, 32)
+    half, more = (np.maximum(np.arange(32) - last, 0) for last in (15, 16))
+    found = metric_interval(y, score, "expected_regret", costs=(0.1, 0.4), clusters=half)
+    assert np.all(np.isfinite(found.interval))
+    found = metric_interval(y, score, "expected_regret", costs=(0.1, 0.4), clusters=more)
+    assert not np.any(np.isfinite(found.interval))

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression
 
 from stakes import ScoreTable
-from stakes.inference import calibration_summary
+from stakes.inference import _calibration, calibration_summary
 from stakes.inference._calibration import _weighted_quantiles
 
 RNG = np.random.default_rng(7)
@@ -239,3 +239,13 @@ def test_weighted_quantiles_are_those_of_all_values_in_order(kind, scale):
         row_by_row = np.sort(np.repeat(values, weight.astype(int)))
         expected = [np.quantile(row_by_row, level, method="averaged_inverted_cdf") for level in (0.5, 0.9)]
         np.testing.assert_array_equal(_weighted_quantiles(values, weight, (0.5, 0.9)), expected)
+
+
+def test_noise_of_calibrated_scores_is_that_of_their_own_rates(monkeypatch):
+    seen, real = [], _calibration.Deviations
+    monkeypatch.setattr(_calibration, "Deviations", lambda *a, **named: seen.append(real(*a, **named)) or seen[-1])
+    score = np.tile([0.2, 0.4, 0.6, 0.8], 100)
+    y = np.concatenate([np.arange(100) < 100 * share for share in (0.2, 0.4, 0.6, 0.8)]).reshape(4, 100).T.ravel()
+    calibration_summary(y, score)  # of each score just such a share are positive
+    (found,) = seen
+    assert found.alone == pytest.approx(found.noise, rel=0.05, abs=0.01)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, compare, costs, evaluate, expected_regret
-from stakes.inference import dominance, holm
+from stakes.inference import dominance, holm, metric_interval
 
 COSTS = costs.Uniform(0.05, 0.4)
 
@@ -176,3 +176,11 @@ def test_comparison_survives_pickling_with_its_dominance():
     ):
         again = pickle.loads(pickle.dumps(found))  # noqa: S301  (our own bytes)
         assert (again, str(again.dominance)) == (found, str(found.dominance))
+
+
+def test_cross_fitting_draws_its_folds_from_seed_zero_where_none_is_given():
+    y = np.arange(60) % 2
+    score = 0.3 * y + 0.7 * np.random.default_rng(0).random(60)
+    seeds = {}, {"random_state": 0}, {"random_state": 1}
+    plain, zero, one = (metric_interval(y, score, "hull_auc", **seed).value for seed in seeds)
+    assert plain == zero != one

@@ -220,3 +220,8 @@ def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
     two = value_of_information(y, {"a": p, "b": p}, threshold=0.1)
     assert two.evpi == pytest.approx(one.evpi, rel=0.05)
     assert two.evsi[1000] == pytest.approx(one.evsi[1000], rel=0.05)
+
+
+def test_years_count_in_full_without_a_discount():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    assert value_of_information(y, p, threshold=0.02, decisions=[100, 100]).n_decisions == 200.0

@@ -294,3 +294,11 @@ def test_sums_of_several_name_every_model(reference):
         watch.update_sums(2, {"new": {"n": 3}})
     with pytest.raises(ValueError, match="models must each be one of 'new', 'old', got 'older'"):
         CostMonitors(COSTS, reference=reference, models=["older"])
+
+
+@pytest.mark.parametrize("heavy", [0, 1])
+def test_table_with_weights_in_one_class_alone_cannot_be_watched(heavy):
+    y, score = rows(50, 3)
+    table = ScoreTable.from_predictions(y, score, sample_weight=np.where(y == heavy, 2.0, 1.0))
+    with pytest.raises(ValueError, match="sample_weight, a stated prevalence"):
+        CostMonitor(COSTS, budget=0.05).update(1, table)

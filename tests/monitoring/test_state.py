@@ -202,3 +202,13 @@ def test_killed_at_a_hundred_moments_the_state_is_the_old_or_the_new_one(tmp_pat
     assert all(steps.values())
     assert path.read_text(encoding="utf-8") == undisturbed.to_json()
     assert 60 <= undisturbed.alarm_day <= 110
+
+
+def test_a_past_dearer_than_its_rows_can_be_is_refused(monkeypatch):
+    monkeypatch.setitem(__import__("stakes.monitoring._monitor", fromlist=["x"]).KEPT_DAYS, "day", 50)
+    state = json.loads(fed(80).to_json())
+    most = state["past"]["rows"] * (state["largest"] - state["shift"])
+    assert state["past"]["total"] < most
+    state["past"]["total"] = 1.2 * most
+    with pytest.raises(ValueError, match=r"past\.total must be what 6000 rows can cost"):
+        CostMonitor.from_json(json.dumps(state))

@@ -108,3 +108,11 @@ def test_too_much_work_is_refused_with_what_to_do_instead(monkeypatch):
     found = net_benefit_curve(outcome, SCORE, censoring="acted", thresholds=[0.2, 0.4])
     monkeypatch.undo()
     assert np.array_equal(found.at([0.2, 0.4]), net_benefit_curve(outcome, SCORE, censoring="acted").at([0.2, 0.4]))
+
+
+def test_treating_all_costs_the_odds_of_those_without_the_event():
+    outcome = TimeToEvent(**SMALL)
+    curve = net_benefit_curve(outcome, SCORE, censoring="acted")
+    for t in (0.1, 0.3, 0.6):
+        expected = outcome.prevalence - (1.0 - outcome.prevalence) * t / (1.0 - t)
+        assert float(curve.references["treat all"].at(t)) == pytest.approx(expected, abs=1e-12)

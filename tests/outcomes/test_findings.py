@@ -8,6 +8,7 @@ import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
 from stakes.curves import net_benefit_curve
+from stakes.evaluation import _checks_data
 from stakes.inference import metric_interval
 
 
@@ -253,3 +254,12 @@ def test_subgroups_are_those_of_their_own_rows():
     assert high.difference == pytest.approx(high.score - low.score, rel=1e-12)
     plain = evaluate(outcome, score, **asked)
     assert found.results[0].score == plain.results[0].score  # of all rows, as without groups
+
+
+def test_fifty_equal_weights_are_not_heavy(monkeypatch):
+    for n, heavy in [(50, False), (49, True)]:
+        event = np.arange(n) % 2
+        outcome = TimeToEvent(event=event, time=np.where(event == 1, 1.0, 3.0), horizon=2.0)
+        assert outcome.effective_rows == n
+        monkeypatch.setattr(_checks_data, "_outcome", lambda _, found=outcome: found)
+        assert (_checks_data.heavy_weights(None) is not None) == heavy

@@ -208,3 +208,11 @@ def test_quantiles_found_in_pieces_are_those_of_the_whole_sums(n):
     shares = np.concatenate([np.linspace(0.01, 0.99, 50), rng.random(200)])
     expected = np.searchsorted(np.cumsum(weight), shares * weight.sum())
     assert np.array_equal(_quantiles(weight, shares), expected)
+
+
+def test_no_cell_holds_more_than_its_step_of_either_class():
+    n = 4000
+    table = ScoreTable.from_predictions(np.arange(n) % 2, (np.arange(n) + 0.5) / n)
+    starts = _spread_dependent._starts(table, 50, (0.4, 0.6))  # ten steps of each kind
+    for weight in (table.positives, table.negatives):
+        assert np.add.reduceat(weight, starts).max() <= 0.1 * weight.sum() + 1.0

@@ -487,3 +487,10 @@ def test_absence_of_polars_is_an_import_error_that_names_the_extra(tmp_path, mon
     monkeypatch.setattr("stakes.tables._predictions.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"pip install 'stakes\[cli\]'"):
         read("y,a\n1,0.5\n0,0.25\n", tmp_path)
+
+
+def test_percentages_with_a_zero_among_them_are_recognised(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("y,a\n1,0\n0,50\n1,100\n", encoding="utf-8")
+    with pytest.raises(DataError, match="If they are percentages, divide by 100"):
+        read_predictions(path, label="y", models=["a"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from stakes import costs, expected_regret
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
 from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
-from stakes.tables import loss_expression, onnx_column, sql_column
+from stakes.tables import _engines, loss_expression, onnx_column, sql_column
 
 duckdb = pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals.stable.v2")
@@ -234,3 +235,11 @@ def test_what_would_not_be_the_same_is_refused():
 def test_names_of_columns_cannot_leave_their_quotes():
     rows = {'x" OR 1=1 --': np.array([0.2, 0.8])}
     assert in_duckdb(rows, sql_column('x" OR 1=1 --') >= 0.5).tolist() == [False, True]
+
+
+def test_logarithm_of_zero_is_taken_without_a_warning():
+    frame = pytest.importorskip("pandas").DataFrame({"a": [0.0, 1.0, np.e]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        found = nw.from_native(frame).select(_engines._logarithm(nw.col("a"))).to_native()
+    assert found["a"].tolist() == [-np.inf, 0.0, 1.0]

@@ -178,3 +178,11 @@ def test_texts_are_measured_within_what_is_left_of_the_limit(monkeypatch):
     _columnar_files.check_texts(None, sizes, 200, Location("p.parquet"))
     # of 200 bytes 60 are taken by the cells, 60 by the texts of a, which fit, and then 30 by those of b
     assert asked == [("b", 80), ("c", 50)]
+
+
+def test_texts_that_may_exceed_what_is_left_are_measured_and_pass(monkeypatch):
+    asked = []
+    monkeypatch.setattr(_columnar_files, "_measure", lambda *given: asked.append((given[1], given[3])) or 30)
+    # of 200 bytes 60 are taken by cells: 150 for the longest texts would be too many, 30 as measured are not
+    _columnar_files.check_texts(None, {"a": Column(60, begun={50: 3})}, 200, Location("p.parquet"))
+    assert asked == [("a", 140)]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stakes.training import Checkpoint, MetricMonitor
+from stakes.training import Checkpoint, EarlyStopping, MetricMonitor
 
 
 def save(checkpoint, values):
@@ -264,3 +264,8 @@ def test_pytorch_file_that_holds_code_is_refused(tmp_path):
     with pytest.raises(Exception, match=r"weights_only|Unsupported"):
         checkpoint.load()
     assert not marker.exists()
+
+
+def test_early_stopping_says_its_best_epoch_once_there_is_one():
+    assert ", no epoch yet, wait 0 of 4)" in repr(EarlyStopping(patience=4))
+    assert ", best 0.3 at epoch 1, wait 1 of 4)" in repr(EarlyStopping(patience=4, history=[0.5, 0.3, 0.4]))
