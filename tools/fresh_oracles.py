@@ -67,7 +67,8 @@ def main():
         make(Path(named).resolve(), seed, Path(folder))
         tests = [str(path.relative_to(ROOT)) for path in readers(ROOT / "tests")]
         command = [sys.executable, "-m", "pytest", "-q", *tests, *sys.argv[1:]]
-        code = subprocess.run(command, cwd=ROOT, env=os.environ | {"STAKES_REFERENCE_DIR": folder}, check=False)
+        env = os.environ | {"STAKES_REFERENCE_DIR": folder, "STAKES_SEED": str(seed)}
+        code = subprocess.run(command, cwd=ROOT, env=env, check=False)
     if code.returncode:
         raise SystemExit(f"failed at STAKES_SEED={seed}: set it to repeat these cases.")
 

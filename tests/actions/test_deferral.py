@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from fresh_cases import tied_in_fresh
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -57,14 +58,6 @@ def test_zone_of_the_textbook():
     assert costs.Deferral.from_cost(50, fp=200, fn=800).fee == 0.05
 
 
-def tied_by_rounding(case):
-    """Whether two decisions about a row cost the same, so that rounding decides between them."""
-    p, c = np.array(case["p"]), case["c"]
-    deferred = case["fee"] + case["fpr"] * c * (1 - p) + case["fnr"] * (1 - c) * p
-    two = np.sort([(1 - c) * p, c * (1 - p), deferred], axis=0)[:2]
-    return bool(np.any(two[1] - two[0] < 1e-12))
-
-
 def test_best_pair_of_the_oracle(actions_reference):
     """Acceptance 2: the minimum over all pairs, which is Chow's rule on the recalibrated scores."""
     cases = actions_reference["deferral"]["point"]
@@ -75,7 +68,7 @@ def test_best_pair_of_the_oracle(actions_reference):
             case["y"], case["p"], costs=case["c"], deferral=option(case), rule="optimal", sample_weight=case["w"]
         )
         assert by_pav == pytest.approx(found.cost, abs=1e-15)
-        if tied_by_rounding(case):
+        if tied_in_fresh(case):
             continue
         actions = face_actions(np.array(case["p"]), case["c"], option(case))
         assert np.where(actions < 0, 2, actions).tolist() == case["face"]["actions"]

@@ -104,7 +104,7 @@ def test_columns_that_cannot_be_scores_are_refused_by_the_first_rows(cli, monkey
     ids=["amounts", "clusters"],
 )
 def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, monkeypatch, more, what):
-    monkeypatch.setattr(task, "_TOLD", 1)
+    monkeypatch.setattr(task, "_REPORTED", 1)
     told = cli("evaluate", "*.parquet", *ASKED, *more)
     assert (told.code, f"{what} needs the rows in memory: 5,000 rows take about" in told.err) == (0, True), told.err
     monkeypatch.setattr(task, "physical_memory", lambda: 1000)

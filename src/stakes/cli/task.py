@@ -125,10 +125,6 @@ def _tell_bound(evaluation: Evaluation, cells: int) -> None:
     note(f"scores were pooled into {cells:,} cells: {told}")
 
 
-def _asked_of_clusters(options: Options) -> tuple[Any, Any, Any]:
-    return options.costs, options.rule, options.groups
-
-
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(map(name, names))
 
@@ -136,7 +132,7 @@ def _listed(names: tuple[str, ...]) -> str:
 # What the commands that judge predictions share: read the file, let the library judge, and head the output.
 
 _MANY, _CELLS = 1_000_000, 8192  # rows above which scores are pooled, and into how many cells
-_BYTES, _TOLD = 64, 1 << 30  # memory that a number of a row takes while it is judged; what is told of
+_BYTES, _REPORTED = 64, 1 << 30  # bytes that a number of a row takes while it is judged; from where on a note says so
 _OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"}
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
@@ -250,7 +246,7 @@ class Task:
         if self.source.models is not None:
             columns = len(self.source.models) + len(self.source.roles)
         needed = rows * _BYTES * columns
-        if needed < _TOLD:
+        if needed < _REPORTED:
             return
         said = f"{what} needs the rows in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
         if held is not None and needed > held:
@@ -281,7 +277,9 @@ class Task:
         with working(f"{doing} {name(source.file)}"):
             try:
                 cells = self._cells(frame)
-                why = "" if options.clusters is None else why_clusters_need_rows(*_asked_of_clusters(options))
+                why = ""
+                if options.clusters is not None:
+                    why = why_clusters_need_rows(options.costs, options.rule, options.groups)
                 if why:
                     self._check_memory(frame, why.removesuffix(" needs the rows"))
                     frame, cells = in_memory(frame), None

@@ -381,7 +381,7 @@ def regret_curve(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
         Probability of the positive class.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
@@ -453,7 +453,7 @@ def net_benefit_curve(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
         Probability of the positive class.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
@@ -635,7 +635,7 @@ def interventions_avoided_curve(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
         Probability of the positive class.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.

@@ -195,8 +195,8 @@ def _intervals(standings: Standings) -> Iterator[str]:
         yield (
             f"Each of {len(standings.imputations)} completed data sets was evaluated; costs, differences, areas and "
             "calibration were pooled by Rubin's rules, the area on the scale of log-odds, with Barnard and Rubin's "
-            "degrees of freedom where they are fewer [rubin]; values are missing at random given what the imputation "
-            "used, as is assumed. Other numbers are means over the data sets."
+            "degrees of freedom where they are fewer [rubin]; other numbers are means over the data sets. Values were "
+            "assumed to be missing at random given what the imputation used."
         )
     rows = standings.rows
     if standings.moments.clusters:

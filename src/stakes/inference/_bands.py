@@ -264,7 +264,7 @@ def confidence_band(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
         Probability of the positive class.
     kind : {"regret", "net_benefit", "interventions_avoided", "reliability", "smooth"}
         Which curve; "smooth" is the event rate over the score, which may fall, for rows of every kind.

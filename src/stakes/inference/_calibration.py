@@ -431,7 +431,7 @@ def calibration_summary(
     ----------
     y_true : array_like of shape (n,) or ScoreTable
         Labels with two values, or a table that stands for labels and scores.
-    y_prob : array_like of shape (n,) or (n, 2), optional
+    y_prob : array_like of shape (n,) or (n, 2) or Imputed, optional
         Probability of the positive class.
     n_bins : int, default 10
         Number of bins of the expected calibration error, which depends on it.

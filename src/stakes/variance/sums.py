@@ -493,7 +493,7 @@ class ClusterShape:
         """Why there is no interval; empty where there is one."""
         if len(self) < NEEDED_CLUSTERS:
             return f"only {len(self)} clusters: an interval needs {NEEDED_CLUSTERS}"
-        if self.largest > _MOST_SHARE:
+        if self.largest > _MOST_SHARE * (1.0 + _ROUNDING):
             return f"one cluster holds {self.largest:.0%} of all weight: an interval needs half at most"
         return ""
 
