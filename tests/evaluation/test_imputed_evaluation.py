@@ -11,7 +11,9 @@ from scipy import stats
 from stakes import RowCosts, TimeToEvent, evaluate, metric_interval
 from stakes.curves import interventions_avoided_curve, net_benefit_curve, regret_curve, roc_curve
 from stakes.evaluation import KeptEvaluation
-from stakes.inference import calibration_summary, confidence_band, pool
+from stakes.evaluation._calibration import event_ratio, promise_of
+from stakes.inference import Estimate, calibration_summary, confidence_band, pool
+from stakes.inference._imputation import pooled_estimate
 from stakes.outcomes import Imputed
 
 N, M = 400, 5
@@ -231,3 +233,69 @@ def test_other_refusals(rows, found):
     with pytest.raises(ValueError, match="no pooled form"):
         found.with_information()
     assert evaluate(y, Imputed(columns), costs=COSTS).models == ("model",)
+
+
+def test_limits_reach_at_least_as_far_as_rubins_degrees_of_freedom_ask_for():
+    values, errors = [0.0, 0.3, 0.9], [1.0, 0.8, 1.2]
+    near = [Estimate("slope", v, e, (v - 0.1, v + 0.1), 0.95) for v, e in zip(values, errors, strict=True)]
+    want, found = pool(values, errors, n_rows=50), pooled_estimate(near, 50)
+    half = stats.t.isf(0.025, want.degrees) * want.standard_error
+    assert found.interval == pytest.approx((want.value - half, want.value + half), rel=1e-12)
+    far = [Estimate("slope", v, e, (v - 5, v + 7), 0.95) for v, e in zip(values, errors, strict=True)]
+    spread = stats.t.isf(0.025, want.degrees) ** 2 * (4 / 3) * np.var(values, ddof=1)
+    low, high = pooled_estimate(far, 50).interval
+    assert (0.4 - low, high - 0.4) == pytest.approx((math.sqrt(25 + spread), math.sqrt(49 + spread)), rel=1e-12)
+
+
+def test_the_fewest_rows_of_any_data_set_carry_a_pooled_cost():
+    y = np.arange(60) % 2
+    near = np.where(y == 1, 0.3, 0.05)
+    far = near.copy()
+    far[0:24:2] = 0.3  # rows that are acted on in vain: twelve here, none there
+    each = [evaluate(y, {"a": p}, costs=COSTS).moments.variance(0, -1) for p in (near, far)]
+    found = evaluate(y, {"a": Imputed([near, far])}, costs=COSTS).moments.variance(0, -1)
+    assert not np.array_equal(each[0].carrying, each[1].carrying)
+    assert not np.array_equal(each[0].scarce, each[1].scarce)
+    for name in ("carrying", "carriers"):
+        assert np.array_equal(getattr(found, name), np.minimum(*(getattr(one, name) for one in each)))
+    assert np.array_equal(found.scarce, each[0].scarce | each[1].scarce)
+
+
+def test_facts_beside_the_costs_are_means_over_the_data_sets(rows, found):
+    y, columns, _ = rows
+    table = found.score_table("imputed")
+    assert (table.total, table.n_rows) == (pytest.approx(N, rel=1e-12), N)
+    assert (table.positives_squared + table.negatives_squared).sum() == pytest.approx(N, rel=1e-12)
+    every, labels = np.concatenate(columns), np.tile(y, M)
+    inside = (every >= COSTS[0]) & (every <= COSTS[1])
+    assert found["imputed"].in_range == pytest.approx((inside.mean(), every[inside].mean(), labels[inside].mean()))
+    acted = np.clip((every - COSTS[0]) / (COSTS[1] - COSTS[0]), 0, 1).mean()  # the share of thresholds reached
+    assert found["imputed"].share_acted_on == pytest.approx(acted, rel=1e-12)
+
+
+def test_a_model_acts_like_a_constant_where_it_does_in_every_data_set():
+    y = np.arange(100) % 4 == 0
+    nobody, somebody = np.full(100, 0.05), np.where(np.arange(100) < 30, 0.3, 0.05)
+    assert evaluate(y, {"a": Imputed([nobody, nobody])}, costs=COSTS)["a"].acts_like == "treat none"
+    assert evaluate(y, {"a": Imputed([nobody, somebody])}, costs=COSTS)["a"].acts_like == ""
+
+
+def test_promise_and_event_ratio_are_pooled(rows, found):
+    y, columns, _ = rows
+    each = [promise_of(evaluate(y, {"imputed": p}, costs=COSTS), "imputed") for p in columns]
+    want = pool([e.value for e in each], [e.standard_error for e in each], n_rows=N)
+    mine = promise_of(found, "imputed")
+    assert (mine.value, mine.standard_error) == pytest.approx((want.value, want.standard_error), rel=1e-12)
+    assert want.standard_error > 1.0001 * math.sqrt(np.mean([e.variance for e in each]))
+    ratio = event_ratio(found, "imputed", 0.95)
+    assert ratio.value == pytest.approx(np.exp(np.mean([np.log(y.mean() / p.mean()) for p in columns])), rel=1e-12)
+    assert ratio.interval == pytest.approx(calibration_summary(y, Imputed(columns)).interval("o_e_ratio"), rel=1e-12)
+
+
+def test_degrees_of_freedom_count_clusters(rows):
+    y, columns, _ = rows
+    codes = np.arange(N) // 20
+    found = evaluate(y, {"a": Imputed(columns)}, costs=COSTS, clusters=codes)
+    assert found.units == N // 20
+    known = metric_interval(y, Imputed(columns), "roc_auc_score", clusters=codes)
+    assert found.auc("a").interval == pytest.approx(known.interval, rel=1e-12)

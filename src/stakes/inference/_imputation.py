@@ -301,7 +301,7 @@ def pooled_decisions(each: Sequence[Decisions]) -> Decisions:
     matrices = Variance.matrices(count)
     matrices.put(_pooled_variance(found, means[:, places[0]] - means[:, places[1]], n_rows), *places)
     middle = np.array([mean_of(column) for column in means.T[:-1]])
-    return replace(first, means=middle, matrices=matrices, highest=max(d.highest for d in each), losses=None)
+    return replace(first, means=middle, matrices=matrices, losses=None)
 
 
 def _pooled_variance(each: Sequence[Variance], values: Floats, n_rows: float) -> Variance:
