@@ -8,10 +8,11 @@ import sqlite3
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
-from scipy.stats import chi2
+from scipy.stats import chi2, poisson
 
 from stakes import ScoreTable, TimeToEvent, costs
 from stakes.correction import METHODS, ModelUpdate, update
+from stakes.correction._update import UpdateTest, _level_after_rejection
 from stakes.tables import onnx_column, sql_column
 
 FITTED = ("intercept", "logistic", "beta", "isotonic")
@@ -459,6 +460,33 @@ def test_a_narrow_rejection_is_remarked():
     assert 0.005 < found.tests[0].p_value < 0.05
     assert "rejected narrowly" in found.note
     assert "narrowly" not in update(y, s, method="intercept").note + update(Y, S).note
+
+
+def test_intervals_after_a_narrow_rejection_miss_as_rarely_as_it_happens():
+    """Where the original scores are right, one sample of twenty rejects them: of 95% the level becomes 99.75%."""
+    y, s, _ = draw(400, 0.25, 1.0, seed=13)
+    auto = update(y, s)
+    chosen, strict = (update(y, s, method=auto.method, confidence_level=level) for level in (0.95, 0.9975))
+    ends = [np.diff(found.gains[0].interval)[0] for found in (chosen, auto, strict)]
+    # the folds of "auto" repeat the tests, so that its estimate is not that of the method which it chose
+    assert ends[0] * 1.3 < ends[1]
+    assert ends[1] / auto.gains[0].standard_error == pytest.approx(ends[2] / strict.gains[0].standard_error, rel=0.05)
+    assert auto.gains[0].confidence_level == 0.95
+
+
+@pytest.mark.parametrize(("statistic", "level"), [(9.0, 0.95), (20.0, 0.95), (15.0, 0.8), (200.0, 0.95)])
+def test_level_after_a_rejection_follows_the_power_of_the_test(statistic, level):
+    """Noncentral chi-squared as a Poisson mixture, at the effect that a tenth of the errors leaves plausible."""
+    terms, error = np.arange(600), 1.0 - level
+
+    def below(x, effect):
+        return float(poisson.pmf(terms, effect / 2.0) @ chi2.cdf(x, 2 + 2 * terms))
+
+    beyond = 1.0 - error / 10.0
+    least = brentq(lambda e: below(statistic, e) - beyond, 0.0, 300.0) if below(statistic, 0.0) > beyond else 0.0
+    power = 1.0 - below(chi2.isf(error, 2), least)
+    test = UpdateTest("original", statistic, 2, float(chi2.sf(statistic, 2)))
+    assert _level_after_rejection(test, level) == pytest.approx(1.0 - error * power, abs=1e-9)
 
 
 def test_an_isotonic_update_may_have_no_finite_log_loss_and_says_so():

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from stakes import RowCosts, TimeToEvent, metric_interval
-from stakes.inference import metric_difference, pool
+from stakes.inference import confidence_band, metric_difference, pool, threshold_intervals
 from stakes.metrics import METRICS
 from stakes.outcomes import Imputed
 
@@ -198,8 +198,24 @@ def test_within_between_room_and_degrees_are_those_of_the_definitions(rate, leve
     rng = np.random.default_rng(2)
     columns = [np.clip(p * np.exp(0.3 * rng.normal(size=100)), 0, 1) for _ in range(5)]
     assert len({metric_interval(y, each, "net_benefit_score", threshold=0.1).value for each in columns}) > 1
-    found = metric_interval(y, Imputed(columns), "net_benefit_score", threshold=0.1, confidence_level=level)
+    # at its own threshold net benefit has the limits of its curve; acting at the next number is a mean like any other
+    acted = {"threshold": 0.1, "rule": math.nextafter(0.1, 1.0)}
+    found = metric_interval(y, Imputed(columns), "net_benefit_score", **acted, confidence_level=level)
     assert (found.value, *found.interval) == pytest.approx(worked_out(y, columns, 0.1, level), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", sorted(CASES.keys() - {"lags"}))  # curves know of no order in time
+def test_net_benefit_has_the_limits_of_its_curve(case):
+    """A metric, a table over thresholds and a curve give one interval to one number."""
+    (y, p), given = asked("net_benefit_score", case)
+    limits = {key: value for key, value in given.items() if key != "threshold"}
+    found = metric_interval(y, p, "net_benefit_score", **given)
+    band = confidence_band(y, p, "net_benefit", thresholds=[given["threshold"]], **limits)
+    assert (found.value, *found.interval) == pytest.approx((*band.estimate, *band.low, *band.high), rel=1e-12)
+    if case not in {"amounts", "clusters"}:  # tables take neither
+        table = threshold_intervals(y, p, thresholds=[given["threshold"]], **limits)
+        limits = (*table.low["net_benefit"], *table.high["net_benefit"])
+        assert found.interval == pytest.approx(limits, rel=1e-12)
 
 
 def test_a_data_set_without_an_interval_leaves_none_and_says_why():

@@ -16,7 +16,7 @@ CLOSE = {"rel": 1e-12, "abs": 1e-13, "nan_ok": True}
 METRICS = {
     "bounded_brier_loss": {"bounds": (0.05, 0.4)},
     "expected_regret": {"costs": costs.Triangular(0.1, 0.2, 0.6), "rule": 0.3},
-    "net_benefit_score": {"threshold": 0.2},
+    "net_benefit_score": {"threshold": 0.2, "rule": 0.3},
     "bounded_log_skill_score": {"reference": 0.3},
     "regret_skill_score": {"costs": costs.Beta(2, 8)},
 }

@@ -32,7 +32,6 @@ from stakes.inference import (
     RandomEffects,
     metric_difference,
     metric_interval,
-    net_benefit_estimate,
     random_effects,
     recalibration_estimates,
 )
@@ -312,8 +311,6 @@ def _of_centre(
         calibration = {each.metric: each for each in recalibration_estimates(cells, cells.design(), level)[0]}
         performance: dict[str, Found] = {key: metric_interval(labels, score, **of, **how) for key, of in asked.items()}
         known = {key: calibration[key] for key in _CALIBRATION}
-        if "net_benefit" in asked:
-            performance["net_benefit"] = net_benefit_estimate(labels, score, asked["net_benefit"]["threshold"], **how)
         found[name] = {"auc": performance.pop("auc"), **known, **performance}
     for a, b in combinations(scores, 2):
         both = scores[a], scores[b]

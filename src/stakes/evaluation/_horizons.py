@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from stakes.base.arrays import Floats
 from stakes.base.validation import brief, check_level, check_number, check_same_order, in_percent, to_array, to_floats
 from stakes.core.options import evaluation_data
-from stakes.inference import Estimate, metric_difference, metric_interval, net_benefit_estimate, observed_to_expected
+from stakes.inference import Estimate, metric_difference, metric_interval, observed_to_expected
 from stakes.outcomes import TimeToEvent
 from stakes.outputs.hooks import draw
 from stakes.outputs.optional import import_optional
@@ -287,7 +287,9 @@ def _estimates(at: TimeToEvent, risk: Floats, name: str, threshold: float | None
     cells = cells_of(data, fixed_prevalence=False)
     found["o_e_ratio"] = observed_to_expected(cells, cells.design(), level)
     if threshold is not None:
-        found["net_benefit"] = net_benefit_estimate(at, risk, threshold, confidence_level=level)
+        found["net_benefit"] = metric_interval(
+            at, risk, "net_benefit_score", threshold=threshold, confidence_level=level
+        )
     return found
 
 

@@ -51,7 +51,6 @@ from stakes.inference._selection import select as select
 from stakes.inference._simultaneous import Band
 from stakes.inference._simultaneous import reached as reached
 from stakes.inference._thresholds import BestModels, ThresholdIntervals, best_models, threshold_intervals
-from stakes.inference._thresholds import net_benefit_estimate as net_benefit_estimate
 from stakes.inference._thresholds import shown_band as shown_band
 from stakes.inference._thresholds import shown_less as shown_less
 from stakes.outputs.text import capital as capital

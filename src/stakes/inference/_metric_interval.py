@@ -34,6 +34,7 @@ from stakes.inference._area import (
     metric_range,
     row_mean,
 )
+from stakes.inference._bands import confidence_band
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.inference._imputation import pooled
@@ -211,6 +212,9 @@ def metric_interval(
     doi:10.1148/radiology.143.1.7063747); its interval has Wilson's form and needs three rows of each class, that of
     skill five. A partial area is treated alike, by what each row adds to the share of its window below the curve.
 
+    Net benefit has the limits of its curve, from those of the two shares that it is made of, as
+    :func:`confidence_band` does; with ``lags``, or at a threshold that the rule does not act on, those of a mean.
+
     "h_measure_score" and "hull_auc" estimate the population's value by cross-fitted recalibration, without the optimism
     of the same rows, as :func:`decomposition_interval` does: they need 20 positives and 20 negatives, and the value is
     smaller than that on the rows. The default costs of the H-measure depend on the prevalence, whose sampling error is
@@ -234,16 +238,28 @@ def metric_interval(
     if y_prob is None and isinstance(y_true, ScoreTable):  # the rows that the weights were estimated from are not here
         y_true, said = with_fixed_weights(y_true)
     level, name = check_level(confidence_level), _check_asked(metric, method)
-    about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
-    about |= {"logits": logits, "probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
+    data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+    data["logits"] = logits
+    about = data | {"probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
     if not isinstance(y_prob, Imputed):
         found = _estimate(name, _measured(name, (y_true, y_prob), about, options, (clusters, lags)), level, method)
-        return replace(found, note="; ".join(filter(None, (found.note, said))))
-    each = [_measured(name, (y_true, scores), about, options, (clusters, lags)) for scores in y_prob.scores]
-    more = {"log_odds": True} if name == "roc_auc_score" else {}
-    found = _estimate(name, pooled(each, _count(y_true, clusters, sample_weight), **more), level, method)
-    ones = [_estimate(name, one, level, method) for one in each]
-    return replace(found, note=_note([(one.note, one.interval) for one in ones]))
+        found = replace(found, note="; ".join(filter(None, (found.note, said))))
+    else:
+        each = [_measured(name, (y_true, scores), about, options, (clusters, lags)) for scores in y_prob.scores]
+        more = {"log_odds": True} if name == "roc_auc_score" else {}
+        found = _estimate(name, pooled(each, _count(y_true, clusters, sample_weight), **more), level, method)
+        ones = [_estimate(name, one, level, method) for one in each]
+        found = replace(found, note=_note([(one.note, one.interval) for one in ones]))
+    if (
+        name != "net_benefit_score"
+        or lags is not None
+        or options.get("rule", "score") not in ("score", options["threshold"])
+    ):
+        return found
+    about = data | {"clusters": clusters, "confidence_level": level}
+    band = confidence_band(y_true, y_prob, "net_benefit", thresholds=[options["threshold"]], **about)
+    interval = (float(band.low[0]), float(band.high[0]))
+    return replace(found, interval=interval, note=found.note if math.isnan(interval[0]) else said)
 
 
 def _measured(

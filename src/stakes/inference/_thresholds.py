@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from statistics import NormalDist
@@ -21,10 +21,9 @@ from stakes.costs import CostsLike, as_costs
 from stakes.curves import threshold_table_of
 from stakes.inference import _simultaneous
 from stakes.inference._bands import check_thresholds, difference_band
-from stakes.inference._metric_interval import metric_interval
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, PairedRows
-from stakes.variance.sums import Estimate, effective, ratio
+from stakes.variance.sums import effective, ratio
 
 Limits = tuple[Floats, Floats]
 Bins = Integers
@@ -163,16 +162,6 @@ def threshold_intervals(
     unknown = {name: bool(reason) | np.isnan(estimate[name]) for name in MEASURES}
     low, high = ({name: np.where(unknown[name], np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1))
     return ThresholdIntervals(points, estimate, low, high, level)
-
-
-def net_benefit_estimate(
-    y_true: Any, y_prob: Any, threshold: float, *, sample_weight: Any = None, confidence_level: float = 0.95
-) -> Estimate:
-    """Net benefit at one threshold, with the interval that curves and tables over thresholds have there."""
-    how: dict[str, Any] = {"sample_weight": sample_weight, "confidence_level": confidence_level}
-    found = metric_interval(y_true, y_prob, "net_benefit_score", threshold=threshold, **how)
-    at = threshold_intervals(y_true, y_prob, thresholds=[threshold], **how)
-    return replace(found, interval=(float(at.low["net_benefit"][0]), float(at.high["net_benefit"][0])))
 
 
 def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floats]) -> dict[str, Floats]:
