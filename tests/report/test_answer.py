@@ -215,6 +215,6 @@ def test_binned_points_are_drawn_where_an_outcome_weighs_the_rows_of_clusters(ch
     chromium.wait_for(SETTLED)
     points = "document.querySelectorAll('#plot-reliability .point').length"
     assert chromium.run(points) == 0
-    chromium.run("document.querySelector('#figure-reliability [data-shape=binned]').click()")
+    chromium.run("document.querySelector('#figure-reliability [data-shape=followed]').click()")
     assert chromium.run(points) == 10
     assert chromium.complaints() == []

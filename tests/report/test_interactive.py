@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from stakes import costs, decompose, evaluate, expected_regret
 from stakes.curves import interventions_avoided_curve, threshold_table
+from stakes.inference import confidence_band, threshold_intervals
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 from tests.report.reader import (
@@ -286,6 +289,37 @@ def test_table_at_one_threshold_is_the_librarys(chromium, small, tied):
         ]
         assert rows[name][0] == pytest.approx([float(value[0]) for value in expected], abs=1e-9)
     assert rows["treat all"][0][-1] == 0.0
+
+
+@pytest.mark.parametrize("at", [0.0, 0.02, 0.137, 0.6, 0.97])
+def test_intervals_at_one_threshold_are_the_librarys(chromium, small, at):
+    """Binomial limits of rates, and of costs and net benefit from those of two shares; no rows but a few beyond .9."""
+    opened(chromium, small)
+    chromium.run("document.getElementById('field-at').select()")
+    chromium.type(repr(at))
+    chromium.press("Tab")
+    chromium.wait_for(SETTLED)
+    places = {"regret": 0, "sensitivity": 5, "specificity": 6, "ppv": 7, "npv": 8, "net_benefit": 9}
+    rows = shown(chromium, "#threshold-table")
+    y, scores = simulated(small.evaluation.models)
+    for name in small.evaluation.models:
+        found = threshold_intervals(y, scores[name], thresholds=[at])
+        for measure, place in places.items():
+            times = 1000.0 if measure in {"regret", "net_benefit"} else 1.0
+            ends = times * found.low[measure][0], times * found.high[measure][0]
+            shown_ends = [float(end) for end in rows[name][1][place].split()] or [math.nan, math.nan]
+            assert shown_ends == pytest.approx(ends, abs=1e-7, nan_ok=True), (name, measure)
+        if 0.0 < at < 1.0:
+            band = confidence_band(y, scores[name], "interventions_avoided", thresholds=[at], per=1000.0)
+            assert [float(end) for end in rows[name][1][10].split()] == pytest.approx(
+                [band.low[0], band.high[0]], abs=1e-5
+            )
+    everyone = small.evaluation.bands("net_benefit", [at], references=True)["treat all"]
+    assert [float(end) for end in rows["treat all"][1][9].split()] == pytest.approx(
+        [1000.0 * everyone.low[0], 1000.0 * everyone.high[0]], abs=1e-6
+    )
+    # by definition it finds none and alarms for none, and gains nothing
+    assert [rows["treat none"][1][place] for place in (5, 6, 9)] == ["", "", ""]
 
 
 @pytest.mark.parametrize("rule", ["optimal", 0.25])

@@ -385,21 +385,77 @@ def test_rows_that_an_outcome_weighs_have_a_smooth_curve_whose_band_allows_for_t
     assert "band is its 95% interval at each score alone" in page.one("section", id="reliability").text
 
 
-def test_rows_of_clusters_that_an_outcome_weighs_have_no_smooth_curve_but_binned_points():
+def kaplan_meier(time, event, horizon):
+    """Share with the event by the horizon, where some are censored."""
+    alive = 1.0
+    for t in np.unique(time[event & (time <= horizon)]):
+        alive *= 1.0 - np.sum(event & (time == t)) / np.sum(time >= t)
+    return 1.0 - alive
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_follow_up_has_binned_points_by_kaplan_meier(clustered):
     rng = np.random.default_rng(2)
-    outcome = TimeToEvent(time=rng.exponential(4.0, 500), event=rng.random(500) < 0.7, horizon=3.0)
-    evaluation = evaluate(outcome, {"a": rng.beta(2.0, 3.0, 500)}, costs=(0.3, 0.6), clusters=np.arange(500) // 2)
+    time, event, score = rng.exponential(4.0, 500), rng.random(500) < 0.7, rng.beta(2.0, 3.0, 500)
+    outcome = TimeToEvent(time=time, event=event, horizon=3.0)
+    clusters = np.arange(500) // 2 if clustered else None
+    page = render(evaluate(outcome, {"a": score}, costs=(0.3, 0.6), clusters=clusters))
+    (model,) = page.payload["models"]
+    assert ("smooth" in model) is not clustered  # its band takes the rows as independent
+    bins = np.array_split(np.argsort(score), 10)
+    assert numbers(model["followed"]["x"]) == pytest.approx([score[rows].mean() for rows in bins], rel=1e-6)
+    rates = [kaplan_meier(time[rows], event[rows], 3.0) for rows in bins]
+    assert numbers(model["followed"]["y"]) == pytest.approx(rates, rel=1e-6)
+    assert [e.text for e in page.all("button", data_shape="followed")] == ["Binned"]
+    words = page.one("section", id="reliability").text
+    assert ("Smooth" in words) is not clustered
+    assert "each with its Kaplan-Meier (Aalen-Johansen) estimate" in words
+
+
+def test_follow_up_that_ends_in_a_bin_leaves_points_of_weighed_rows():
+    rng = np.random.default_rng(2)
+    score = np.sort(rng.beta(2.0, 3.0, 500))
+    time, event = rng.exponential(4.0, 500), rng.random(500) < 0.7
+    time[:50], event[:50] = np.minimum(time[:50], 1.0), False  # nobody of the lowest scores is followed for long
+    outcome = TimeToEvent(time=time, event=event, horizon=3.0)
+    evaluation = evaluate(outcome, {"a": score}, costs=(0.3, 0.6), clusters=np.arange(500) // 2)
     page = render(evaluation)
     (model,) = page.payload["models"]
-    assert "smooth" not in model
-    table, score = evaluation.score_tables[0], numbers(model["binned"]["x"])
-    assert len(score) == 10
+    assert "followed" not in model
+    table = evaluation.score_tables[0]
     weight = table.positives + table.negatives
     share = np.round(10.0 * (np.cumsum(weight) - 0.5 * weight) / table.total - 0.5).astype(int)
     rates = np.bincount(share, weights=table.positives) / np.bincount(share, weights=weight)
     assert numbers(model["binned"]["y"]) == pytest.approx(rates, abs=0.02)
     assert [e.text for e in page.all("button", data_shape="binned")] == ["Binned"]
-    assert "Smooth" not in page.one("section", id="reliability").text
+
+
+@pytest.mark.parametrize("given", ["weights", "clusters", "prevalence", "followed", "order"])
+def test_net_benefit_at_single_thresholds_has_intervals_where_the_page_can_make_none(given):
+    (y, scores), rng = simulated(["a", "b"]), np.random.default_rng(4)
+    about = {
+        "weights": {"sample_weight": rng.random(400)},
+        "clusters": {"clusters": np.arange(400) // 4},
+        "prevalence": {"prevalence": 0.1},
+        "followed": {},
+        "order": {"lags": "auto"},
+    }[given]
+    labels = TimeToEvent(time=rng.exponential(4.0, 400), event=y, horizon=2.0) if given == "followed" else y
+    evaluation = evaluate(labels, scores, costs=(0.1, 0.3), **about)
+    page = render(evaluation)
+    assert page.payload["counted"] is None
+    section = page.one("section", id="threshold").text
+    assert ("Net benefit at single thresholds" in section) is (given != "order")
+    if given != "order":
+        best = evaluation.ranking[0]
+        band = confidence_band(labels, scores[best], "net_benefit", thresholds=[0.1, 0.15, 0.2, 0.25, 0.3], **about)
+        for value, low, high in zip(band.estimate, band.low, band.high, strict=True):
+            assert f"{value:.3f}{low:.3f} to {high:.3f}".replace("-", "−") in section
+
+
+def test_rows_that_count_alike_need_no_table_beside_that_of_the_page(page):
+    assert page.payload["counted"] == 400
+    assert "Net benefit at single thresholds" not in page.one("section", id="threshold").text
 
 
 def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library(page, example):

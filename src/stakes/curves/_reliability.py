@@ -370,7 +370,9 @@ def _followed_bin(outcome: TimeToEvent, score: Floats, mine: NDArray[np.bool_]) 
     try:
         part = outcome.take(mine)
     except BeyondFollowUpError as beyond:
-        raise ValueError(f"n_bins must leave somebody followed to the horizon in each bin: {beyond}") from beyond
+        raise BeyondFollowUpError(
+            f"n_bins must leave somebody followed to the horizon in each bin: {beyond}"
+        ) from beyond
     weight, inside, rate = outcome.units[mine], score[mine], part.prevalence
     total = float(weight.sum())
     variance = float(np.square(weight * part.influence(part.y - rate)).sum()) / total**2

@@ -12,8 +12,16 @@ import numpy as np
 
 from stakes.base.validation import blocks
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.curves import binned_reliability_of, curve_over_log_odds, rarer_rows, reliability_curve_of
+from stakes.curves import (
+    BinnedReliability,
+    binned_reliability,
+    binned_reliability_of,
+    curve_over_log_odds,
+    rarer_rows,
+    reliability_curve_of,
+)
 from stakes.inference import RATES_NEEDED, confidence_band
+from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, visible
 from stakes.report._page import counted_per
 from stakes.report._words import SPOKEN
@@ -68,6 +76,14 @@ def no_bands(evaluation: Evaluation) -> str:
     if evaluation.costs.low > LAST_THRESHOLD:
         return "the thresholds are too near to 1"
     return no_intervals(evaluation)
+
+
+def counted_rows(evaluation: Evaluation) -> int | None:
+    """How many rows there are, where shares of them have binomial limits: each counts once, and alone."""
+    table = evaluation.score_tables[0]
+    once = all(np.array_equal(getattr(table, k), getattr(table, f"{k}_squared")) for k in ("positives", "negatives"))
+    plain = once and not table.fixed_prevalence and evaluation.rule != "optimal" and not no_plain_bands(evaluation)
+    return table.n_rows if plain else None
 
 
 # A score table small enough for a page, with a bound on what leaving rows apart unsaid can change.
@@ -575,7 +591,8 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "fixed": evaluation.score_tables[0].fixed_prevalence,
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
-        "shape": second_shape(evaluation),
+        "counted": counted_rows(evaluation),
+        "shapes": shapes_beside(evaluation),
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
         "words": _words(evaluation),
@@ -644,33 +661,51 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     if model.rank <= MAX_DRAWN:
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
-        found |= {second_shape(evaluation): _second(evaluation, table, index)}
+        found |= {shape: _shape(evaluation, table, index, shape) for shape in shapes_beside(evaluation)}
         found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
 
 
-def second_shape(evaluation: Evaluation) -> str:
-    """How calibration is drawn beside isotonic steps: smooth, or in bins where no smooth curve may weigh the rows."""
+def shapes_beside(evaluation: Evaluation) -> tuple[str, ...]:
+    """How calibration is drawn beside isotonic steps.
+
+    Smooth, but for weighed rows of which no smooth curve can be drawn; and follow-up in bins, of which each allows for
+    its own censoring, unless some bin has nobody who was followed to the horizon.
+    """
     rows = evaluation.rows
     if rows is None or rows.origin is None:
-        return "smooth"
-    other = rows.origin.outcome.by_amount or rows.clusters is not None or rows.lags is not None
+        return ("smooth",)
+    outcome = rows.origin.outcome
+    other = outcome.by_amount or rows.clusters is not None or rows.lags is not None
     few = min(map(rarer_rows, evaluation.score_tables)) < RATES_NEEDED
-    return "binned" if other or few else "smooth"
+    smooth = () if other or few else ("smooth",)
+    bins = (
+        [_followed_bins(outcome, score) for score in rows.every_score] if isinstance(outcome, TimeToEvent) else [None]
+    )
+    return (*smooth, "followed") if None not in bins else smooth or ("binned",)
+
+
+def _followed_bins(outcome: TimeToEvent, score: Floats) -> BinnedReliability | None:
+    try:
+        return binned_reliability(outcome, score)
+    except BeyondFollowUpError:
+        return None
 
 
 def no_smooth_band(evaluation: Evaluation) -> str:
     """Why the second shape has no band, or nothing."""
     weighed = evaluation.rows is not None and evaluation.rows.origin is not None
-    return "" if weighed and second_shape(evaluation) == "smooth" else no_plain_bands(evaluation)
+    return "" if weighed and "smooth" in shapes_beside(evaluation) else no_plain_bands(evaluation)
 
 
-def _second(evaluation: Evaluation, table: ScoreTable, index: int) -> Json:
-    """The smooth calibration curve, with its band where that may take the rows as they are; or the binned points."""
-    if second_shape(evaluation) == "binned":
-        bins = binned_reliability_of(table)
-        return {"x": encoded(bins.mean_score, "f4"), "y": encoded(bins.event_rate, "f4"), "limits": None}
+def _shape(evaluation: Evaluation, table: ScoreTable, index: int, shape: str) -> Json:
+    """The binned points; or the smooth calibration curve, with its band where that may take the rows as they are."""
     rows, level = evaluation.rows, evaluation.confidence_level
+    if shape != "smooth":
+        bins = binned_reliability_of(table)
+        if shape == "followed" and rows is not None and rows.origin is not None:
+            bins = binned_reliability(rows.origin.outcome, rows.every_score[index])
+        return {"x": encoded(bins.mean_score, "f4"), "y": encoded(bins.event_rate, "f4"), "limits": None}
     if rows is not None and rows.origin is not None:
         score = rows.every_score[index]
         band = confidence_band(rows.origin.outcome, score, "smooth", confidence_level=level, n_resamples=1000)

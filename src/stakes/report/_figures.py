@@ -13,7 +13,7 @@ import numpy as np
 from stakes.curves import net_benefit_curve_of, regret_curve_of
 from stakes.inference import named
 from stakes.outputs.text import number, odds, percent, visible
-from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, second_shape
+from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
 from stakes.report._page import (
     REFERENCE_DASHES,
     counted_per,
@@ -50,6 +50,7 @@ _SHAPES = {
     "isotonic": ("Isotonic", "steps that never fall, without bins"),
     "smooth": ("Smooth", "local fits over the log-odds of the score, which may fall"),
     "binned": ("Binned", "ten groups of cases with neighbouring scores and equal weight"),
+    "followed": ("Binned", "ten groups of neighbouring scores, each with its Kaplan-Meier (Aalen-Johansen) estimate"),
 }
 
 
@@ -193,7 +194,7 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     why = no_smooth_band(evaluation)
     alone = "" if why else f"{level} interval at each score, of the smooth curve"
     band = f"No band is drawn, for {why}." if why else f"The light band is its {level} interval at each score alone."
-    shapes = ("isotonic", second_shape(evaluation))
+    shapes = ("isotonic", *shapes_beside(evaluation))
     words = " ".join(f"{name}: {meaning}." for name, meaning in (_SHAPES[shape] for shape in shapes))
     yield Figure(
         "reliability",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "costs",
     "scores",
+    "shares",
     "table",
     "numbers",
     "chart",

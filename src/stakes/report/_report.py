@@ -25,6 +25,8 @@ from stakes.report._page import (
     asset,
     bullets,
     facts,
+    fixed,
+    interval,
     json_for_script,
     made_now,
     models_of,
@@ -271,19 +273,16 @@ def _at_thresholds(evaluation: Evaluation) -> str:
     low, high = evaluation.costs.low, min(evaluation.costs.high, LAST_THRESHOLD)
     if low > high or evaluation.rule != "score" or evaluation.options.lags is not None:
         return ""
-    at = np.unique(np.linspace(low, high, _SHOWN_THRESHOLDS).round(4)) if low < high else np.array([low])
+    at = np.linspace(low, high, _SHOWN_THRESHOLDS) if low < high else np.array([low])
     found, level = evaluation.bands("net_benefit", at, references=True), f"{evaluation.confidence_level * 100:g}%"
-    rows: list[list[Cell]] = [
-        [
-            text_html(name, NAME_LIMIT),
-            *(
-                f"{value:.3f}<small>{low:.3f} to {high:.3f}</small>"
-                for value, low, high in zip(band.estimate, band.low, band.high, strict=True)
-            ),
-        ]
-        for name, band in found.items()
-    ]
-    heads = ["Model", *(f"at {percent_text(float(threshold))}" for threshold in at)]
+    ranks = {name: str(k) for k, name in enumerate(evaluation.ranking[:MAX_DRAWN], start=1)}
+    rows: list[list[Cell]] = []
+    for name in [*ranks, *found.keys() - set(evaluation.models)]:
+        band = found[name]
+        numbers = zip(band.estimate.tolist(), band.low.tolist(), band.high.tolist(), strict=True)
+        cells = [f"{fixed(value, 3)}<small>{interval(tuple(ends), 3)}</small>" for value, *ends in numbers]
+        rows.append([ranks.get(name, ""), text_html(evaluation.words.row(name), NAME_LIMIT), *cells])
+    heads = ["#", "Model", *(f"at {percent_text(float(threshold))}" for threshold in at)]
     return table(f"Net benefit at single thresholds, with pointwise {level} intervals", heads, rows)
 
 
@@ -295,7 +294,7 @@ def _bodies(evaluation: Evaluation, models: Sequence[Model], content: Json, made
         "stake": _sections.first_screen(evaluation, models, said, drawn.pop("regret")),
         "further": _further(evaluation, models, said),
         "crossing": crossing_section(evaluation, models),
-        "threshold": asset("threshold.html"),
+        "threshold": asset("threshold.html") + ("" if content["counted"] else _at_thresholds(evaluation)),
         "calibration": calibration_section(evaluation, shown),
         "deferral": deferral_section(evaluation, shown),
         "information": information_section(evaluation),

@@ -31,7 +31,8 @@ SPOKEN = {
     "below": "below {least}",
     "interval_head": "{level} interval",
     "answer_alone": "Costs {per}. Each interval is of its row alone.",
-    "at_threshold": "Per {count} cases at a threshold of {at} (odds {odds}): one missed {event} is {bad}",
+    "at_threshold": "Per {count} cases at a threshold of {at} (odds {odds}): one missed {event} is {bad}{sure}",
+    "limits": "; {level} intervals, each of its number alone",
     "within": "costs {per} are within {bound} of those of all rows",
     "approximate": "intervals are approximate.",
     # tables and figures

@@ -203,10 +203,10 @@ class ReliabilityFigure {
     this.chart = new Chart(document.getElementById("plot-reliability"), { readout: (s) => this.readout(s) });
     this.below = new Chart(document.getElementById("plot-scores"), { height: 0.22 });
     const points = ({ x, y }) => [decoded(x), decoded(y)];
-    this.shapes = {
-      isotonic: drawnModels.map((model) => points(model.reliability)),
-      [page.shape]: drawnModels.map((model) => points(model[page.shape])),
-    };
+    this.shapes = { isotonic: drawnModels.map((model) => points(model.reliability)) };
+    for (const shape of page.shapes) {
+      this.shapes[shape] = drawnModels.map((model) => points(model[shape]));
+    }
   }
 
   get lines() {
@@ -266,7 +266,7 @@ class ReliabilityFigure {
     this.below.frame({ x0, x1, y0: -0.02, y1: 1.02, xTicks, yWrite: (y) => percent(y), xTitle: "score", yTicks: [0, 0.5, 1] });
     for (const model of [...shownModels()].reverse()) {
       const look = { colour: colourOf(model), dash: model.dash };
-      this[this.shape === "binned" ? "dots" : "line"](model, look);
+      this[["binned", "followed"].includes(this.shape) ? "dots" : "line"](model, look);
       const negatives = model.scores.totalNegatives / model.scores.total;
       const share = (_, alarm, miss) => miss + negatives - alarm;
       this.below.line(...curvePoints(model.scores, x0, x1, share, false), look);

@@ -1,32 +1,65 @@
 // What each model does to 1,000 cases, or the number that costs are counted for, at one threshold that the reader chooses.
 
-function thresholdTable(state, results) {
-  const ratio = (top, bottom) => (bottom > 0 ? top / bottom : NaN);
-  const rows = [...results.order, results.all, results.none].map((rule, k) => {
-    const { positive, negative } = page.shares;
-    const acts = rule.name === ALL;
-    const counts = rule.model
-      ? actedOn(rule.model).at(page.rule === "score" ? state.at : 0.5)
-      : { found: acts ? positive : 0, missed: acts ? 0 : positive, alarms: acts ? negative : 0, spared: acts ? 0 : negative };
-    const { found, missed, alarms: wrong, spared } = counts;
-    const harm = rule.model?.harm ?? 0;
-    const regret = state.at * wrong + (1 - state.at) * (missed + harm);
-    const worth = (1 - state.at) / state.at;
-    const benefit = state.at < 1 ? found - harm - wrong / worth : NaN;
+// Decisions of a rule at the threshold, as shares of all cases.
+function decisionsAt(rule, at) {
+  if (rule.model) {
+    return actedOn(rule.model).at(page.rule === "score" ? at : 0.5);
+  }
+  const { positive, negative } = page.shares;
+  const acts = rule.name === ALL;
+  return { found: acts ? positive : 0, missed: acts ? 0 : positive, alarms: acts ? negative : 0, spared: acts ? 0 : negative };
+}
+
+// Each number of a rule, with limits where rows count alike: [value, limits]. What a constant decision is by definition
+// has none, nor has a model beyond those drawn.
+function measuresAt(rule, at) {
+  const { found, missed, alarms, spared } = decisionsAt(rule, at);
+  const size = rule.model && rule.place >= page.drawn ? null : page.counted;
+  const constant = (share) => !rule.model && (share === 0 || share === 1);
+  const rate = (top, bottom) => {
+    const value = bottom > 0 ? top / bottom : NaN;
+    const unknown = size === null || Number.isNaN(value) || constant(value);
+    return [value, unknown ? [] : shareLimits(Math.round(top * size), Math.round(bottom * size), page.level)];
+  };
+  const sum = (terms, harm, defined = true) => {
+    if (!defined) {
+      return [NaN, []];
+    }
+    const shares = terms.map(([times, share, side]) => ({ times, share, known: constant(share) || (side === "below" && at <= 0 && page.rule === "score") }));
+    const value = shares.reduce((total, { times, share }) => total + times * share, 0);
+    const limits = size === null || shares.every(({ known }) => known) ? [] : sumLimits(shares, size, page.level);
+    return [value - harm, limits.map((end) => end - harm)];
+  };
+  const [harm, odds] = [rule.model?.harm ?? 0, at / (1 - at)];
+  return {
+    regret: sum([[at, alarms], [1 - at, missed, "below"]], -(1 - at) * harm),
+    acted: found + alarms, found, alarms, missed,
+    rates: [rate(found, found + missed), rate(spared, spared + alarms), rate(found, found + alarms), rate(spared, spared + missed)],
+    benefit: sum([[1, found], [-odds, alarms]], harm, at < 1),
     // against treating everyone: negatives left alone, less what the positives missed are worth in them
-    const avoided = state.at > 0 && state.at < 1 ? spared - worth * (missed + harm) : NaN;
-    const per = (share) => cell(Number.isNaN(share) ? fixed(share, 0) : tidy(page.per * share), page.per * share);
-    const rate = (value) => cell(percent(value), value);
-    const cost = page.per * page.unit * regret;
-    const rates = [ratio(found, found + missed), ratio(spared, spared + wrong), ratio(found, found + wrong), ratio(spared, spared + missed)];
-    const rank = rule.model ? String(k + 1) : "";
-    return [rank, rowHead(rule), cell(tidy(cost), cost), per(found + wrong), per(found), per(wrong), per(missed), ...rates.map(rate), per(benefit), per(avoided)];
+    avoided: sum([[1, spared, "below"], [-1 / odds, missed, "below"]], harm / odds, at > 0 && at < 1),
+  };
+}
+
+function thresholdTable(state, results) {
+  const limited = ([value, limits], write, times = 1) => {
+    const ends = limits.map((end) => times * end);
+    return cell(write(times * value), times * value, ends, ends.length ? spanned(ends, write) : "");
+  };
+  const count = (value) => (Number.isNaN(value) ? fixed(value, 0) : tidy(value));
+  const rows = [...results.order, results.all, results.none].map((rule, k) => {
+    const { regret, acted, found, alarms, missed, rates, benefit, avoided } = measuresAt(rule, state.at);
+    const per = (share) => cell(count(page.per * share), page.per * share);
+    const costs = [limited(regret, tidy, page.per * page.unit), ...[acted, found, alarms, missed].map(per)];
+    const worth = [benefit, avoided].map((one) => limited(one, count, page.per));
+    return [rule.model ? String(k + 1) : "", rowHead(rule), ...costs, ...rates.map((one) => limited(one, percent)), ...worth];
   });
   const heads = [
     ["#"], ["Model"], ["Cost"], ["Acted on"], ["True positives"], ["False alarms"], ["Missed"], ["Sensitivity"], ["Specificity"],
     ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"], ["Avoided", `against ${page.words.decisions[ALL]}, net`],
   ];
-  const caption = said("at_threshold", { count: plain(page.per, 4), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
+  const sure = page.counted === null ? "" : said("limits", { level: LEVEL });
+  const caption = said("at_threshold", { sure, count: plain(page.per, 4), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
   return tableOf(caption, heads, rows);
 }
 
