@@ -205,6 +205,14 @@ def test_tail_probability_of_the_worst_outcome_is_exact():
     assert excess_tail(impossible, costs.Uniform(0.1, 0.3), 0.05) == 0.0
 
 
+def test_rows_that_are_sure_of_their_outcome_hide_no_others():
+    """11 events of 20 rows at .3, beside 10^10 that are sure: the tail is that of the 20 (binomial, mid-p)."""
+    columns = np.array([[0.3, 1.0 - 1e-13], [11.0, 1e10], [9.0, 0.0]])
+    table = ScoreTable(*columns, *columns[1:], n_rows=10**10 + 20)
+    few = 2.0 * (binom.sf(11, 20, 0.3) + 0.5 * binom.pmf(11, 20, 0.3))
+    assert count_tail(table) == pytest.approx(few, rel=0.1)
+
+
 def test_tail_probability_takes_weights_as_repetition():
     rng = np.random.default_rng(3)
     scores = rng.beta(1.0, 4.0, 80)

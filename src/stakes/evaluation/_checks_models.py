@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _STEPS = 200
 _CENTRE = 1e-4  # nearer to the mean the formula is 0/0, and the normal tail is as good
-_EDGE = 1e-9
+_EDGE = 1e-13  # of a sum: no rounding of it is larger
 _FARTHEST = 800.0  # of a logit: as far as from the least number to one half; farther on, outcomes are certain
 
 
