@@ -16,6 +16,7 @@ QUICK = {
     "expected_utility": "--splits 2 --data breast_cancer_wisconsin",
     "batch_effect": "--scale 0.01",
     "penalized": "--seeds 2 --epochs 2 --tasks image_segmentation",
+    "leakage": "--folds 1 --tasks healthy_older_people",
     "penalized_shares": "--draws 2000",
     "posterior_network": "--seeds 1 --others 1 --regions 12 --parts order",
     "deferral": "--draws 4",
