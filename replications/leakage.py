@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
@@ -145,6 +146,14 @@ def by_model(folds):
         yield [name, *(f"{mean:.4f}" for mean in means)]
 
 
+def agreement(folds, scheme):
+    """Rank correlation, over the models, of the mean Brier score of a scheme with that on the test blocks."""
+    means = [
+        [np.mean([found[name][where]["Brier"] for found in folds]) for name in folds[0]] for where in (scheme, "test")
+    ]
+    return float(spearmanr(*means).statistic)
+
+
 def choices(folds):
     """A row for each loss and scheme: what was chosen how often, what it promised, and what it gave on test."""
     for loss in LOSSES:
@@ -176,6 +185,8 @@ def show(name, task, folds):
     print(f"{task.n_blocks} blocks, windows of {task.width}. Means over {len(folds)} folds:\n")
     heads = [f"{of}, {where}" for of in ("Brier", "accuracy") for where in (*SCHEMES, "test")]
     print(markdown(["model", *heads], by_model(folds)))
+    agreed = ", ".join(f"{scheme} {agreement(folds, scheme):+.2f}" for scheme in SCHEMES)
+    print(f"\nRank correlation of the models' mean Brier score with that on test: {agreed}.")
     print("\nWhat each scheme chooses; `test` is the choice of one who knew the test block:\n")
     heads = ["least", "scheme", "chosen (folds)", "in validation", "on test", "accuracy on test", "F1 on test"]
     print(markdown(heads, choices(folds)))

@@ -75,6 +75,7 @@ def test_choices_and_what_they_cost_are_counted_fold_by_fold():
     assert rows[0] == ["Brier", "plain", "a (2)", "0.1000", "0.5500", "0.4500", "0.4500"]
     assert rows[1][:5] == ["Brier", "h-block", "b (1), a (1)", "0.3000", "0.5000"]
     assert rows[2][:5] == ["Brier", "test", "b (1), a (1)", "0.5000", "0.5000"]
+    assert [leakage.agreement(folds[:1], scheme) for scheme in leakage.SCHEMES] == pytest.approx([-1, 1])
     assert next(leakage.differences(folds)) == ["Brier", "+0.0500", "+0.0000 to +0.1000", "1", "0"]
 
 

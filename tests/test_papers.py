@@ -22,6 +22,7 @@ def located(text):
         NUMBERED.search(text)
         or LETTERED.search(text)
         or re.search(r"\b(?:theorem|figures?|lemma)s? [A-J]\.\d", text, re.IGNORECASE)
+        or re.search(r"\babstract\b|\bappendices [A-J]\.\d", text)
     )
 
 
@@ -31,7 +32,7 @@ def cells(line):
 
 def errata():
     text = (DOCS / "errata.md").read_text(encoding="utf-8")
-    table = text.partition("| where | printed | true |")[2].partition("\n\n")[0]
+    table = text.partition("| where | printed (in our words unless quoted) | true |")[2].partition("\n\n")[0]
     return [cells(line) for line in table.splitlines()[2:]]
 
 
@@ -64,7 +65,7 @@ RULES = [(paper, *row) for paper, rows in outcomes().items() for row in rows]
 def test_both_pages_are_read():
     assert tuple(outcomes()) == PAPERS
     assert len(RULES) >= 60
-    assert len(errata()) >= 20
+    assert len(errata()) >= 45
 
 
 @pytest.mark.parametrize("row", errata(), ids=lambda row: row[0])
@@ -78,8 +79,10 @@ def test_an_erratum_says_where_and_what_is_printed_and_what_is_true(row):
 
 @pytest.mark.parametrize("row", RULES, ids=lambda row: f"{row[0]} {row[1]}")
 def test_an_item_has_its_place_its_outcome_and_what_shows_it(row):
-    _, item, state, by, found = row
-    assert located(item) or re.match(r"Unnumbered: \w", item) or re.match(r"Appendix F, table", item)
+    _, item, says, state, by, found = row
+    without_place = says.startswith("(No number or section in the texts used here.) ")
+    assert re.match(r"Unnumbered: \w", item) if without_place else located(item)
+    assert says.endswith((".", ".)"))
     assert state in STATES
     assert found.endswith(".")
     assert bool(by) == (state != "cannot be had")
@@ -95,7 +98,7 @@ def test_an_item_has_its_place_its_outcome_and_what_shows_it(row):
 @pytest.mark.parametrize("kind", ["table", "figure", "algorithm", "theorem", "proposition"])
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_the_errata_speak_of_has_its_outcome(paper, kind):
-    spoken = " ".join(where for where, *_ in errata() if where.startswith(paper))
+    spoken = "; ".join(where for where, *_ in errata() if where.startswith(paper))
     told = " ".join(item for item, *_ in outcomes()[paper])
     wanted = numbers(spoken, kind)
     assert wanted <= numbers(told, kind) | {n for n in wanted if re.search(rf"\b{re.escape(n)}\b", told)}
@@ -113,3 +116,60 @@ def test_tables_and_algorithms_that_the_specifications_name_have_their_outcome(p
     told = " ".join(item for item, *_ in outcomes()[paper])
     for kind in ("table", "algorithm"):
         assert numbers(text, kind) <= numbers(told, kind), kind
+
+
+def quotations(text):
+    """What stands between quotation marks, outside code."""
+    return re.findall(r'"([^"]+)"', re.sub(r"`[^`]*`", "", text))
+
+
+STATEMENTS = [(f"errata, {row[0]}", row[1]) for row in errata()]
+STATEMENTS += [(f"{paper}, {item}", f"{says} {found}") for paper, item, says, _, _, found in RULES]
+
+
+@pytest.fixture(scope="module")
+def specifications(reference_dir):
+    texts = [path.read_text(encoding="utf-8") for path in sorted((reference_dir / "reference").glob("*.md"))]
+    return " ".join(" ".join(texts).split())
+
+
+def test_quotations_are_found_between_their_marks():
+    assert quotations('"a b" and `"code"`, then "c"') == ["a b", "c"]
+    assert sum(len(quotations(text)) for _, text in STATEMENTS) >= 60
+
+
+@pytest.mark.parametrize(("place", "text"), STATEMENTS, ids=[place for place, _ in STATEMENTS])
+def test_what_is_quoted_is_printed_so_in_the_specifications(place, text, specifications):
+    assert text.count('"') % 2 == 0
+    for quoted in quotations(text):
+        assert quoted in specifications, place
+
+
+# In the specifications an erratum begins with a bold code and heading: "**E5. Thm 3.4, D.6: sign.**"
+HEADINGS = re.compile(r"^\*\*([ECP]\d+)\. (.+?)\*\*", re.MULTILINE)
+OF_PAPER = {"E": "000", "C": "002", "P": "003"}
+PLACES = re.compile(r"\b[A-J]\.\d+|\b\d\.\d\b|\b(?:Thm|Alg\.|Cor\.|Prop\.|Def\.) \d(?!\.)")
+IN_FULL = {"Thm": "theorem", "Alg.": "algorithm", "Cor.": "corollary", "Prop.": "proposition", "Def.": "definition"}
+
+
+def test_every_place_that_an_erratum_of_the_specifications_names_is_on_the_pages(reference_dir):
+    text = (reference_dir / "reference" / "errata.md").read_text(encoding="utf-8")
+    headings = HEADINGS.findall(text)
+    assert len(headings) >= 30
+    missing = []
+    for code, heading in headings:
+        paper = OF_PAPER[code[0]]
+        told = " ".join([where for where, *_ in errata() if where.startswith(paper)])
+        told = " ".join([told, *(item for item, *_ in outcomes()[paper])])
+        for place in PLACES.findall(heading):
+            kind, _, number = place.rpartition(" ")
+            known = numbers(told, IN_FULL[kind]) if kind else set(re.findall(PLACES, told)) | spans(told)
+            if number not in known:
+                missing.append(f"{code}: {place}")
+    assert not missing
+
+
+def spans(text):
+    """The places between the ends of "D.1 to D.3"."""
+    ends = re.findall(r"\b([A-J])\.(\d+) to \1\.(\d+)", text)
+    return {f"{letter}.{k}" for letter, low, high in ends for k in range(int(low), int(high) + 1)}
