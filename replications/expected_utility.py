@@ -46,9 +46,9 @@ TARGETS = {
 }
 # Data sets of the paper that are read from data/NAME/NAME.svm (svmlight's format, labels with commas) if it is there.
 ABSENT = {
-    "reuters": "Reuters-21578, at the UCI Machine Learning Repository, in a form with term counts",
-    "scene": "Scene (Boutell et al. 2004), at OpenML and among the multi-label sets of LIBSVM",
-    "webpage": "Web page (Platt 1998), among the binary sets of LIBSVM as w8a",
+    "reuters": "taken to be Reuters-21578, at the UCI Machine Learning Repository, as term counts",
+    "scene": "taken to be Scene (Boutell et al. 2004), at OpenML and among the multi-label sets of LIBSVM",
+    "webpage": "taken to be that of Platt (1998), among the binary sets of LIBSVM as w8a",
 }
 RARE = 30  # one-vs-rest problems with fewer events are left out, in the sets above
 MEASURES = {"F1": F1(), "Jaccard": Jaccard(), "AM": BalancedAccuracy(), "G-TP/PR": FowlkesMallows()}

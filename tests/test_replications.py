@@ -324,7 +324,7 @@ def test_two_classes_of_web_pages_are_one_problem(tmp_path):
 
 
 def test_a_data_set_that_is_not_there_is_refused_with_where_to_get_it(tmp_path):
-    with pytest.raises(SystemExit, match=r"reuters\.svm is not there: Reuters-21578"):
+    with pytest.raises(SystemExit, match=r"reuters\.svm is not there: taken to be Reuters-21578"):
         expected_utility.read(tmp_path, "reuters")
 
 
