@@ -32,6 +32,8 @@ NAMES = {
     "false_alarms": "how often each finding is raised where nothing is wrong, in 1,000 simulations of seven designs",
     "grid_search": "which model a search picks by our scorer, scikit-learn's and briertools'",
     "penalized": "which epoch Brier, penalized and log scores and accuracy choose, and its test F1",
+    "leakage": "which model plain folds and h-blocks choose on ordered sensor readings, and what the choice gives",
+    "penalized_shares": "how often a wrong forecast scores better than a right one, over laws and numbers of classes",
     "information": "value of information of published cells, errors of its normal form, what plans come to",
     "ledger": "how often claims of the conclusion and printed intervals are false, in 126 designs",
     "published": "printed tables that follow from published files: risk models, penalized scores beside F1",
@@ -50,6 +52,7 @@ What each command printed, but for the level of headings and the name of the fol
 differs from what the papers print stands on [the page of replications](../replications.md) and in the guides."""
 PICTURES = {
     "loss_calibration": "figure_*.png",
+    "penalized_shares": "penalized_shares.png",
     "risk_curves": "risk_curves_*.png",
 }  # what parts leave in the folder besides
 

@@ -4,6 +4,7 @@ _KEPT = dict.fromkeys(("deferral", "information", "refitting", "selection"), "--
 _KEPT |= {
     "ledger": "--out {folder}/ledger.jsonl",
     "loss_calibration": "--output {folder}",
+    "penalized_shares": "--output {folder}",
     "risk_curves": "--output {folder}",
 }
 LONGEST = ("boundary", "ledger", "boundary_gain", "posterior_network", "coverage_bands")  # begin before the others
@@ -15,6 +16,8 @@ QUICK = {
     "expected_utility": "--splits 2 --data breast_cancer_wisconsin",
     "batch_effect": "--scale 0.01",
     "penalized": "--seeds 2 --epochs 2 --tasks image_segmentation",
+    "leakage": "--folds 1 --tasks healthy_older_people",
+    "penalized_shares": "--draws 2000",
     "posterior_network": "--seeds 1 --others 1 --regions 12 --parts order",
     "deferral": "--draws 4",
     "information": "--draws 2",

@@ -22,6 +22,7 @@ def located(text):
         NUMBERED.search(text)
         or LETTERED.search(text)
         or re.search(r"\b(?:theorem|figures?|lemma)s? [A-J]\.\d", text, re.IGNORECASE)
+        or re.search(r"\babstract\b|\bappendices [A-J]\.\d", text)
     )
 
 
@@ -31,7 +32,7 @@ def cells(line):
 
 def errata():
     text = (DOCS / "errata.md").read_text(encoding="utf-8")
-    table = text.partition("| where | printed | true |")[2].partition("\n\n")[0]
+    table = text.partition("| where | printed (in our words unless quoted) | true |")[2].partition("\n\n")[0]
     return [cells(line) for line in table.splitlines()[2:]]
 
 
@@ -64,7 +65,7 @@ RULES = [(paper, *row) for paper, rows in outcomes().items() for row in rows]
 def test_both_pages_are_read():
     assert tuple(outcomes()) == PAPERS
     assert len(RULES) >= 60
-    assert len(errata()) >= 20
+    assert len(errata()) >= 45
 
 
 @pytest.mark.parametrize("row", errata(), ids=lambda row: row[0])
@@ -78,8 +79,10 @@ def test_an_erratum_says_where_and_what_is_printed_and_what_is_true(row):
 
 @pytest.mark.parametrize("row", RULES, ids=lambda row: f"{row[0]} {row[1]}")
 def test_an_item_has_its_place_its_outcome_and_what_shows_it(row):
-    _, item, state, by, found = row
-    assert located(item) or re.match(r"Unnumbered: \w", item) or re.match(r"Appendix F, table", item)
+    _, item, says, state, by, found = row
+    without_place = says.startswith("(No number or section in the texts used here.) ")
+    assert re.match(r"Unnumbered: \w", item) if without_place else located(item)
+    assert says.endswith((".", ".)"))
     assert state in STATES
     assert found.endswith(".")
     assert bool(by) == (state != "cannot be had")
@@ -95,21 +98,64 @@ def test_an_item_has_its_place_its_outcome_and_what_shows_it(row):
 @pytest.mark.parametrize("kind", ["table", "figure", "algorithm", "theorem", "proposition"])
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_the_errata_speak_of_has_its_outcome(paper, kind):
-    spoken = " ".join(where for where, *_ in errata() if where.startswith(paper))
+    spoken = "; ".join(where for where, *_ in errata() if where.startswith(paper))
     told = " ".join(item for item, *_ in outcomes()[paper])
     wanted = numbers(spoken, kind)
     assert wanted <= numbers(told, kind) | {n for n in wanted if re.search(rf"\b{re.escape(n)}\b", told)}
 
 
-# What the specifications of the reference folder name, read from them; where that folder is absent the test skips.
-SPECIFIED = {"000": "errata.md", "001": "expected_utility.md", "004": "boundary.md"}
+def quotations(text):
+    """What stands between quotation marks, outside code."""
+    return re.findall(r'"([^"]+)"', re.sub(r"`[^`]*`", "", text))
+
+
+STATEMENTS = [(f"errata, {row[0]}", row[1]) for row in errata()]
+STATEMENTS += [(f"{paper}, {item}", f"{says} {found}") for paper, item, says, _, _, found in RULES]
+
+
+@pytest.fixture(scope="module")
+def specifications(reference_dir):
+    texts = [path.read_text(encoding="utf-8") for path in sorted((reference_dir / "reference").glob("*.md"))]
+    return " ".join(" ".join(texts).split())
+
+
+def test_quotations_are_found_between_their_marks():
+    assert quotations('"a b" and `"code"`, then "c"') == ["a b", "c"]
+    assert sum(len(quotations(text)) for _, text in STATEMENTS) >= 60
+
+
+@pytest.mark.parametrize(("place", "text"), STATEMENTS, ids=[place for place, _ in STATEMENTS])
+def test_what_is_quoted_is_printed_so_in_the_specifications(place, text, specifications):
+    assert text.count('"') % 2 == 0
+    for quoted in quotations(text):
+        assert quoted in specifications, place
+
+
+# Where the specifications of the reference folder speak of each paper, from one line to another.
+SPECIFIED = {
+    "000": ("errata.md", "## 2. Errata of 000", "## 3. "),
+    "001": ("expected_utility.md", "## 7. Errata and theory checks", "## 8. "),
+    "002": ("errata.md", "## 4. Errata of 002", "## 5. "),
+    "003": ("errata.md", "## 5. Errata of 003", "## 6. "),
+    "004": ("boundary.md", "# Decision boundaries", "## 9. "),
+}
+ITEM = re.compile(
+    r"\b(Thm|Theorem|Alg\.|Algorithm|Cor\.|Prop\.|Lemma|Def\.|Table|Figure|Eq\.)s? \(?((?:[A-J]\.)?\d+(?:\.\d+)?)"
+)
+IN_FULL = {"Thm": "theorem", "Alg.": "algorithm", "Cor.": "corollary", "Prop.": "proposition", "Def.": "definition"}
+IN_FULL["Eq."] = "equation"
 
 
 @pytest.mark.parametrize("paper", SPECIFIED)
-def test_tables_and_algorithms_that_the_specifications_name_have_their_outcome(paper, reference_dir):
-    text = (reference_dir / "reference" / SPECIFIED[paper]).read_text(encoding="utf-8")
-    if paper == "000":
-        text = text.partition("## 2. Errata of 000")[2].partition("## 3.")[0]
-    told = " ".join(item for item, *_ in outcomes()[paper])
-    for kind in ("table", "algorithm"):
-        assert numbers(text, kind) <= numbers(told, kind), kind
+def test_every_place_that_the_specifications_name_is_on_the_pages(paper, reference_dir):
+    file, first, last = SPECIFIED[paper]
+    text = (reference_dir / "reference" / file).read_text(encoding="utf-8").partition(first)[2].partition(last)[0]
+    told = " ; ".join([f"{where} {printed}" for where, printed, _ in errata() if where.startswith(paper)])
+    told = " ; ".join([told, *(item for item, *_ in outcomes()[paper])])
+    named = {(IN_FULL.get(kind, kind.lower()), number) for kind, number in ITEM.findall(text)}
+    assert len(named) >= 3
+    assert not {(kind, number) for kind, number in named if number not in numbers(told, kind)}
+    if paper == "000":  # whose appendices are named by their letters alone, too
+        ends = re.findall(r"\b([A-J])\.(\d+) to \1\.(\d+)", told)
+        spans = {f"{letter}.{k}" for letter, low, high in ends for k in range(int(low), int(high) + 1)}
+        assert set(re.findall(r"\b[A-J]\.\d+", text)) <= spans | set(re.findall(r"\b[A-J]\.\d+", told))

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import beta, betabinom
 
-from replications import assel, information, published, risk_curves, selection
+from replications import assel, expected_utility, information, published, risk_curves, selection
 from replications._kept import kept, markdown
 from replications.boundary import calibration, designs, methods, positivity, tables
 from stakes.boundary._problem import SortedLevel
@@ -290,3 +290,51 @@ def test_heights_of_the_risk_models_are_counts_of_false_alarms_and_misses(load_d
             )
             assert regret[name][k] == pytest.approx(1000 * (t * alarms + (1 - t) * misses) / n, abs=5e-4)
             assert benefit[name][k] == pytest.approx(1000 * (found - alarms * t / (1 - t)) / n, abs=5e-4)
+
+
+def test_rows_with_several_labels_are_read_from_svmlight_and_rare_topics_left_out(tmp_path):
+    # rows of topics 0 (even numbers), 1 (below 40) and 7 (two rows); features: the number, and 1 for topic 0
+    lines = []
+    for row in range(80):
+        topics = [t for t, has in ((0, row % 2 == 0), (1, row < 40), (7, row in {3, 5})) if has]
+        lines.append(f"{','.join(map(str, topics))} 1:{row} 2:{int(row % 2 == 0)}")
+    path = tmp_path / "data" / "scene" / "scene.svm"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(lines) + "\n")
+    X, problems, left_out = expected_utility.read(tmp_path, "scene")
+    assert X.toarray().tolist() == [[row, row % 2 == 0] for row in range(80)]
+    assert left_out == ", problems with fewer than 30 events left out: 1"
+    assert {topic: y.tolist() for topic, y in problems.items()} == {
+        0.0: [row % 2 == 0 for row in range(80)],
+        1.0: [row < 40 for row in range(80)],
+    }
+    values, fact = expected_utility.run(tmp_path, "scene", 2)
+    assert fact == "80 rows, problems with fewer than 30 events left out: 1, 2 one-vs-rest problems"
+    assert values.shape == (2, 4, 4)
+    assert values[:, 0, expected_utility.APPROACHES.index("one half")].min() > 0.8  # both topics can be told
+
+
+def test_two_classes_of_web_pages_are_one_problem(tmp_path):
+    path = tmp_path / "data" / "webpage" / "webpage.svm"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(f"{(-1, 1)[row % 2]} 1:{row}\n" for row in range(60)))
+    _, problems, left_out = expected_utility.read(tmp_path, "webpage")
+    assert {topic: y.tolist() for topic, y in problems.items()} == {1.0: [row % 2 for row in range(60)]}
+    assert left_out == ""
+
+
+def test_a_data_set_that_is_not_there_is_refused_with_where_to_get_it(tmp_path):
+    with pytest.raises(SystemExit, match=r"reuters\.svm is not there: taken to be Reuters-21578"):
+        expected_utility.read(tmp_path, "reuters")
+
+
+def test_cells_of_table_2_are_means_and_ranges_beside_what_is_printed():
+    values = np.zeros((2, 4, 4))
+    values[:, 0, 0], values[:, 0, 2], values[:, 0, 3] = (0.5, 0.7), (0.25, 0.25), (0.1, 0.3)
+    rows = list(expected_utility.cells("spambase", values))
+    assert rows[0] == [
+        *("spambase", "F1", "0.6000 (0.5000 to 0.7000)", ".9636"),
+        *("0.2500 (0.2500 to 0.2500)", "0.2000 (0.1000 to 0.3000)"),
+    ]
+    assert [row[1] for row in rows] == ["F1", "Jaccard", "AM", "G-TP/PR"]
+    assert [row[3] for row in rows] == [".9636", ".7314", "", ""]
