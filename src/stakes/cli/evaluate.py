@@ -2,12 +2,13 @@
 
 import json
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,7 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
+    is_file,
     plan_delivery,
     working,
 )
@@ -297,11 +299,15 @@ def show_check(console: Console, findings: "Findings", heading: list[str]) -> No
 # ``stakes compare``: whether one model really costs less than another over the plausible thresholds.
 
 COMPARE_EPILOG = """\b
+Of two kept evaluations:
+  stakes compare yesterday.json today.json
+
+\b
 Example:
   stakes compare predictions.csv --label cancer --models new,old --costs 0.02:0.10
 """
 Pair = Annotated[
-    list[str],
+    list[str] | None,
     flag(
         "--models",
         "FIRST,SECOND",
@@ -311,11 +317,22 @@ Pair = Annotated[
 ]
 
 
+Later = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[LATER.json]",
+        help="With it, both are kept evaluations (stakes evaluate --keep), and the answer is what changed.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairReading(InputArguments):
-    """The same of two models."""
+    """The same of two models, or two kept evaluations."""
 
-    models: Pair = field()
+    models: Pair = None
+    later: Later = None
 
 
 @spread("groups", "metric", "incumbent", "n_tried")
@@ -332,14 +349,35 @@ def compare(
     """Say whether one model costs less than another on the same rows, by how much, and how sure that is.
 
     The difference is the cost of the first less that of the second: below zero the first is better.
+
+    Of two kept evaluations of different rows: what changed in the cost of each model, in the mix of cases, and in
+    calibration.
     """
-    pair = _read_pair(reading.models)
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    if reading.later is not None:
+        return _plan_days(reading.file, reading.later, (reading, told, judging), delivery)
+    pair = _read_pair(reading.models)
     columns = [model for model in pair if model not in REFERENCES]
     return partial(run_compare, Task.of(reading, told, judging, delivery, columns), pair)
 
 
-def _read_pair(models: list[str]) -> tuple[str, str]:
+def _plan_days(before: str, after: str, typed: tuple[Any, ...], delivery: Delivery) -> options.Job:
+    """Two kept evaluations, beside which no settings are typed."""
+    from stakes.cli.days import refuse_settings, run_days
+
+    usual = PairReading(file=before, later=after), OutcomeArguments(), EvaluationArguments()
+    for given, default in zip(typed, usual, strict=True):
+        refuse_settings(vars(given), vars(default))
+    if before == after:
+        raise UsageError(f"{name(after, 200)!r} is named twice: the rows of two kept evaluations must be others")
+    if is_file(delivery.output, after):
+        raise UsageError(f"{name(after, 200)!r} would be overwritten")
+    return partial(run_days, before, after, delivery)
+
+
+def _read_pair(models: list[str] | None) -> tuple[str, str]:
+    if models is None:
+        raise UsageError("--models FIRST,SECOND names the two columns to compare")
     names = split_names(models, "--models") or []
     if len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"--models must name two models, separated by a comma, got {name(','.join(models))!r}")

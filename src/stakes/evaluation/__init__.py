@@ -9,6 +9,7 @@ from stakes.evaluation._centres import ANOTHER_CENTRE as ANOTHER_CENTRE
 from stakes.evaluation._centres import CENTRE_HEADS as CENTRE_HEADS
 from stakes.evaluation._centres import CentreEvaluation, evaluate_centres
 from stakes.evaluation._centres import estimated_value as estimated_value
+from stakes.evaluation._changes import Change, Changes
 from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
 from stakes.evaluation._evaluate import check_request as check_request
 from stakes.evaluation._evaluate import divided as divided
@@ -39,6 +40,8 @@ __all__ = [
     "BestByCost",
     "Calibrations",
     "CentreEvaluation",
+    "Change",
+    "Changes",
     "Check",
     "ClinicalTable",
     "Evaluation",

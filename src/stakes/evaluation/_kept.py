@@ -12,6 +12,7 @@ from stakes.base.validation import check_kind, check_whole
 from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable, in_cells
 from stakes.costs import CostDistribution
+from stakes.evaluation._changes import Changes, changes_between
 from stakes.evaluation._evaluate import check_request, check_tables, evaluate_tables
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -195,18 +196,62 @@ class KeptEvaluation:
         4
         """
         check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+        self._refuse_other("merge", other, groups=True)
+        tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
+        pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
+        groups = merged(self.groups, other.groups, self.options)
+        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
+
+    def compare(self, other: KeptEvaluation) -> Changes:
+        """Say what changed from another evaluation of independent rows, such as yesterday's.
+
+        Parameters
+        ----------
+        other : KeptEvaluation
+            Of the same models and settings, and of other rows: none may count in both.
+
+        Returns
+        -------
+        Changes
+            This evaluation less the other: above zero, it is dearer now. Of every model the cost, how much of it the
+            scores promise (the mix of cases) and how much is more than that, and O:E; the difference of every pair of
+            models; the prevalence. Of tables in cells, what is promised has the error of ``ScoreTable.error_bound``.
+
+        Raises
+        ------
+        ValueError
+            If ``other`` is no kept evaluation, models, costs, positive class or other settings differ, or
+            ``rule="optimal"``, whose thresholds are fitted to each evaluation.
+
+        Examples
+        --------
+        >>> from stakes import evaluate
+        >>> from stakes.evaluation import KeptEvaluation
+        >>> models = {"a": [0.1, 0.8, 0.3, 0.6] * 30}
+        >>> yesterday = KeptEvaluation.of(evaluate([0, 1, 0, 1] * 30, models, costs=(0.2, 0.6)))
+        >>> today = KeptEvaluation.of(evaluate([0, 1, 1, 1] * 30, models, costs=(0.2, 0.6)))
+        >>> print(*today.compare(yesterday).sentences)
+        a costs 88 (50 to 125) more per 1,000 decisions than before (p < 0.001).
+        """
+        check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+        self._refuse_other("compare", other)
+        if self.options.rule == "optimal":
+            raise ValueError(
+                'rule="optimal" fits the thresholds to the rows of each evaluation, whose costs then have no error: '
+                "keep evaluations by another rule."
+            )
+        return changes_between(replace(other, groups={}).evaluate(), replace(self, groups={}).evaluate())
+
+    def _refuse_other(self, what: str, other: KeptEvaluation, *, groups: bool = False) -> None:
+        """Raise unless two kept evaluations are of the same models and settings, and by the same columns of groups."""
         mine, its = (
-            {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
+            {"models": list(kept.tables), **kept._settings(), **({"groups": columns_of(kept.groups)} if groups else {})}
             for kept in (self, other)
         )
         differing = [name for name in mine if mine[name] != its[name]]
         if differing:
             name = differing[0]
-            raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
-        tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
-        pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
-        groups = merged(self.groups, other.groups, self.options)
-        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
+            raise ValueError(f"{what} needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
