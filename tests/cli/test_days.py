@@ -83,3 +83,41 @@ def test_settings_are_those_that_were_kept(cli):
     assert cli("compare", "old.json", "new.json", "-o", "new.json").code == 2
     assert cli("compare", "old.csv", *TYPED).err.startswith("error: --models FIRST,SECOND")
     assert cli("compare", "old.json", "absent.json").code == 3
+
+
+@pytest.mark.usefixtures("days")
+def test_a_day_that_is_dearer_than_what_was_kept_fails_the_check(cli):
+    asked = [*TYPED, "--against", "old.json", "--fail-on", "dearer"]
+    failed = cli("check", "new.csv", *asked, "--json")
+    assert failed.code == 4
+    assert "the check failed: dearer" in failed.err
+    (seen,) = [each for each in json.loads(failed.out)["findings"] if each["code"] == "dearer"]
+    assert set(seen["models"]) == {"m0", "m1"}
+    assert "after Holm over 2 comparisons" in seen["sentence"]
+    assert cli("check", "same.csv", *asked).code == 0
+    assert cli("check", "new.csv", *TYPED, "--against", "old.json").code == 0  # an error only by its name
+    refused = cli("check", "new.csv", "--label", "ill", "--costs", "0.1:0.5", "--against", "old.json")
+    assert refused.code == 3
+    assert "--against old.json: check needs evaluations of the same costs" in refused.err
+    assert cli("check", "new.csv", *TYPED, "--against", "new.csv").code == 3
+
+
+def test_a_day_that_is_dearer_than_the_others_fails_the_check(days, cli):
+    each = [pl.read_csv(days / f"{day}.csv").with_columns(day=pl.lit(day)) for day in ("old", "new", "same")]
+    pl.concat(each).write_csv("all.csv")
+    pl.concat(each[::2]).write_csv("equal.csv")
+    failed = cli("check", "all.csv", *TYPED, "--groups", "day", "--fail-on", "dearer")
+    assert failed.code == 4
+    assert "in day new than in all other rows" in " ".join(failed.out.split())
+    assert cli("check", "equal.csv", *TYPED, "--groups", "day", "--fail-on", "dearer").code == 0
+    against = cli(
+        "check", "all.csv", *TYPED, "--groups", "day", "--against", "old.json", "--fail-on", "dearer", "--json"
+    )
+    (seen,) = [each for each in json.loads(against.out)["findings"] if each["code"] == "dearer"]
+    assert set(seen["groups"]) == {"day new"}
+    assert seen["evidence"]["comparisons"] == 6
+    refused = cli("check", "all.csv", *TYPED, "--fail-on", "dearer")
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        2,
+        "error: --fail-on dearer needs --against KEPT.json, or --groups to hold each against the others",
+    )

@@ -10,6 +10,7 @@ import pytest
 
 from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
+from stakes.evaluation._changes import dearer
 
 LOW, HIGH = 0.1, 0.4
 ASKED = {"costs": (LOW, HIGH)}
@@ -208,3 +209,77 @@ def test_intervals_of_changes_hold_as_often_as_they_say():
     assert min(over_designs.values()) >= 0.93 * SAMPLES * len(DESIGNS), held
     # of one design alone, three standard errors of 300 samples below 95%
     assert min(min(each.values()) for each in held.values()) >= 0.912 * SAMPLES, held
+
+
+def several_days(seed, lifts, n=300):
+    """Rows of several days, in each of which events are more likely by so much than the scores say."""
+    each = [drawn(1000 * seed + place, n=n, lift=lift) for place, lift in enumerate(lifts)]
+    models = {name: np.concatenate([found[name] for _, found in each]) for name in NAMES}
+    return np.concatenate([y for y, _ in each]), models, np.repeat([f"d{k}" for k in range(len(lifts))], n)
+
+
+def found(evaluation, against):
+    return next((each for each in evaluation.check(against=against) if each.code == "dearer"), None)
+
+
+def test_a_day_that_is_dearer_than_the_others_is_found():
+    y, models, day = several_days(1, [0.0, 0.0, 0.0, 1.5])
+    evaluation = evaluate(y, models, **ASKED, groups={"day": day})
+    assert "dearer" not in evaluation.findings.codes  # it is looked for where it is asked for
+    seen = found(evaluation, "groups")
+    assert set(seen.groups) == {"day d3"}
+    assert seen.evidence["comparisons"] == 8
+    last = {name: losses(y, models[name])[day == "d3"].mean() for name in NAMES}
+    rest = {name: losses(y, models[name])[day != "d3"].mean() for name in NAMES}
+    assert seen.evidence["change"] == pytest.approx({f"{n}: day d3": last[n] - rest[n] for n in NAMES})
+    p = {row.model: row.p_value for row in evaluation.groups if row.group == "d3"}
+    first = min(p, key=p.get)
+    assert seen.evidence["p_adjusted"][f"{first}: day d3"] == pytest.approx(8 * p[first])
+    assert "after Holm over 8 comparisons" in seen.sentence
+    level = evaluate(*several_days(1, [0.0] * 4)[:2], **ASKED, groups={"day": day})
+    assert found(level, "groups") is None
+
+
+def test_models_are_held_against_a_kept_evaluation_as_a_whole_and_day_by_day():
+    before = kept(5).evaluate()
+    y, models = drawn(6, lift=1.0)
+    after = evaluate(y, models, **ASKED)
+    seen = found(after, before)
+    changes = kept(6, lift=1.0).compare(kept(5))
+    assert seen.evidence["change"] == pytest.approx({each.model: each.change for each in changes.of("cost")})
+    assert seen.evidence["p_adjusted"] == pytest.approx({each.model: each.p_adjusted for each in changes.of("cost")})
+    assert found(evaluate(*drawn(7), **ASKED), before) is None
+    y, models, day = several_days(2, [0.0, 1.8], n=900)
+    seen = found(evaluate(y, models, **ASKED, groups={"day": day}), before)
+    assert set(seen.groups) == {"day d1"}
+    assert seen.evidence["comparisons"] == 4
+    alone = KeptEvaluation.of(evaluate(y[day == "d1"], {n: models[n][day == "d1"] for n in NAMES}, **ASKED))
+    one = {each.model: each for each in alone.compare(kept(5)).of("cost")}
+    assert seen.evidence["change"] == pytest.approx({f"{n}: day d1": one[n].change for n in NAMES})
+    smallest = min(NAMES, key=lambda name: one[name].p_value)
+    assert seen.evidence["p_adjusted"][f"{smallest}: day d1"] == pytest.approx(4 * one[smallest].p_value)
+
+
+def test_what_cannot_be_held_against_each_other_is_refused():
+    y, models = drawn(1)
+    result = evaluate(y, models, **ASKED)
+    with pytest.raises(ValueError, match=r"^check needs evaluations of the same costs"):
+        result.check(against=kept(2, {"costs": (0.1, 0.5)}).evaluate())
+    with pytest.raises(ValueError, match=r'^against must be an Evaluation or "groups", got str'):
+        result.check(against="yesterday")
+    with pytest.raises(ValueError, match=r'^against="groups" needs groups='):
+        result.check(against="groups")
+    grouped = evaluate(y, models, **ASKED, groups=np.arange(len(y)) % 2, clusters=np.arange(len(y)) // 2)
+    with pytest.raises(ValueError, match="need independent rows"):
+        grouped.check(against=kept(2).evaluate())
+
+
+@pytest.mark.simulation
+def test_equal_days_are_seldom_called_dearer():
+    times, before, false = 1000, [kept(30_000 + seed, n=400).evaluate() for seed in range(1000)], [0, 0]
+    for seed in range(times):
+        after = evaluate(*drawn(40_000 + seed, n=400, shift=0.0), **ASKED)
+        false[0] += dearer(replace(after, against=before[seed])) is not None
+        y, models, day = several_days(50 + seed, [0.0] * 5, n=120)
+        false[1] += dearer(replace(evaluate(y, models, **ASKED, groups=day), against="groups")) is not None
+    assert max(false) <= 0.05 * times, false

@@ -169,7 +169,7 @@ CHECK_EPILOG = """\b
 Example:
   stakes check predictions.csv --label cancer --costs 0.02:0.10 --fail-on error,not-better
 """
-NOTHING = "none"
+NOTHING, DEARER = "none", "dearer"
 
 FailOn = Annotated[
     list[str] | None,
@@ -178,6 +178,15 @@ FailOn = Annotated[
         "CODE,...",
         "Findings that make the command end with exit code 4: codes, or all of a severity (error, warning, info); "
         "none never fails. Without it: error.",
+    ),
+]
+Against = Annotated[
+    str | None,
+    flag(
+        "--against",
+        "KEPT.json",
+        "Look also whether a model is dearer than in this kept evaluation of other rows, in each of --groups where "
+        "there are any: --fail-on dearer.",
     ),
 ]
 Ignore = Annotated[list[str] | None, flag("--ignore", "CODE,...", "Findings to leave out; may be repeated.")]
@@ -191,6 +200,7 @@ def check(
     *,
     fail_on: FailOn = None,
     ignore: Ignore = None,
+    against: Against = None,
     as_json: options.AsJson = False,
     output: options.Output = None,
     config: options.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -200,7 +210,10 @@ def check(
 
     Exit codes: 0 nothing that --fail-on names was found, 4 something was; 1, 2 and 3 as ever.
     """
-    request = CheckJob(read_codes("--fail-on", fail_on, severities=True) or ["error"], read_codes("--ignore", ignore))
+    failing = read_codes("--fail-on", fail_on, severities=True) or ["error"]
+    if DEARER in failing and against is None and not judging.groups:
+        raise UsageError(f"--fail-on {DEARER} needs --against KEPT.json, or --groups to hold each against the others")
+    request = CheckJob(failing, read_codes("--ignore", ignore), against)
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
     if len(told.horizons) > 1:
         raise UsageError("--horizon must be one time to be checked")
@@ -210,10 +223,24 @@ def check(
 
 @dataclass(frozen=True)
 class CheckJob:
-    """Which findings fail, and which are left out."""
+    """Which findings fail, which are left out, and the kept evaluation that models are held against."""
 
     fail_on: list[str]
     ignore: list[str]
+    against: str | None = None
+
+    def findings(self, evaluation: "Evaluation") -> "Findings":
+        """Look; one group is held against the others where that may fail."""
+        from stakes.cli.days import read_kept
+        from stakes.tables import DataError
+
+        if self.against is None:
+            return evaluation.check(ignore=self.ignore, against="groups" if DEARER in self.fail_on else None)
+        before = read_kept(self.against).evaluate()
+        try:
+            return evaluation.check(ignore=self.ignore, against=before)
+        except ValueError as error:
+            raise DataError(f"--against {name(self.against, 200)}: {str(error).removesuffix('.')}") from None
 
 
 @dataclass(frozen=True)
@@ -251,7 +278,7 @@ def run_check(task: Task, request: CheckJob) -> int:
     predictions = task.read()
     with working(f"Checking {len(predictions.models)} models on {predictions.n_rows:,} rows"):
         evaluation = task.evaluate(predictions)
-        findings = evaluation.check(ignore=request.ignore)
+        findings = request.findings(evaluation)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
     heading = heading_of(evaluation)
     deliver(

@@ -14,8 +14,10 @@ import numpy as np
 
 from stakes.core.regret import promised_losses
 from stakes.evaluation._calibration import all_cells
+from stakes.evaluation._finding import Observation
+from stakes.evaluation._groups import label_of
 from stakes.evaluation._words import Unit
-from stakes.inference import holm, log_ratio_moments
+from stakes.inference import Decisions, holm, log_ratio_moments
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import join, p_value
 from stakes.variance.influence import influence_moments, mean_influence, promise_moments
@@ -149,8 +151,7 @@ class Changes(tuple[Change, ...], Tabular):  # noqa: SLOT001  (a mix-in without 
             for each in (one for one in self.of("cost") if one.model in models):
                 low, high = sorted(map(abs, each.interval))
                 amount = f"{unit.fixed(abs(each.change))} ({unit.fixed(low)} to {unit.fixed(high)})"
-                p = p_value(each.p_adjusted)
-                sure = f"p {p if p.startswith('<') else f'= {p}'}{corrected}"
+                sure = f"{_p(each.p_adjusted)}{corrected}"
                 clauses.append(f"{each.model} costs {amount} {word} {unit.per} than before ({sure}).")
         return clauses or ["No change of cost is shown."]
 
@@ -167,6 +168,7 @@ class Changes(tuple[Change, ...], Tabular):  # noqa: SLOT001  (a mix-in without 
 
 def changes_between(before: Standings, after: Standings) -> Changes:
     """Changes from one evaluation to another of independent rows, the same models and settings."""
+    _refuse_others("compare", before, after)
     days, models, found = (before, after), before.models, []
     if not before.score_tables[0].fixed_prevalence:
         found += _family("prevalence", {"": [_prevalence(day) for day in days]}, before)
@@ -182,6 +184,30 @@ def changes_between(before: Standings, after: Standings) -> Changes:
     changes = Changes(found)
     changes.options = before.options
     return changes
+
+
+_SAME = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "per_stake")
+
+
+def _refuse_others(what: str, before: Standings, after: Standings) -> None:
+    """Raise unless two evaluations are of the same models and settings."""
+    mine, its = (
+        {
+            "models": sorted(day.models),
+            "costs": day.costs.to_dict(),
+            "pos_label": day.score_tables[0].pos_label,
+            **{name: getattr(day.options, name) for name in _SAME},
+        }
+        for day in (after, before)
+    )
+    for name, value in mine.items():
+        if value != its[name]:
+            raise ValueError(f"{what} needs evaluations of the same {name}, got {value!r} and {its[name]!r}.")
+    if before.rule == "optimal":
+        raise ValueError(
+            'rule="optimal" fits the thresholds to the rows of each evaluation, whose costs then have no error: '
+            "evaluate by another rule."
+        )
 
 
 def cost_changes(before: Standings, after: Standings) -> list[Change]:
@@ -235,3 +261,70 @@ def _change(quantity: str, model: str, before: Moments, after: Moments, level: f
     ratio, ends = math.exp(gap.value), (math.exp(ends[0]), math.exp(ends[1]))  # logarithms were compared
     about: dict[str, Any] = {"change": ratio, "standard_error": ratio * error, "interval": ends}
     return replace(found, before=math.exp(before.value), after=math.exp(after.value), **about)
+
+
+def _p(value: float) -> str:
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+# Which models are shown to cost more than a kept evaluation, or in one group more than in all others.
+
+GROUPS = "groups"
+_MOST_TOLD = 3
+_Rise = tuple[str, str, float, float]  # model, group, by how much it is dearer, and p-value
+
+
+def dearer(standings: Standings) -> Observation | None:
+    """Models that cost more than what they are held against, beyond chance in all comparisons together."""
+    against = standings.against
+    if against is None:
+        return None
+    rises = _between_groups(standings) if isinstance(against, str) else _since(standings, against)
+    adjusted = holm(np.array([p for *_, p in rises])).tolist()
+    shown = [(*rise, p) for rise, p in zip(rises, adjusted, strict=True) if rise[2] > 0.0]
+    shown = [rise for rise in shown if rise[-1] <= 1.0 - standings.confidence_level]
+    if not shown:
+        return None
+    shown.sort(key=lambda rise: -rise[2])
+    told, unit = shown[:_MOST_TOLD], Unit.of(standings.options, [each.score for each in standings.results])
+    names = tuple(dict.fromkeys(model for model, *_ in told))
+    groups = tuple(group for _, group, *_ in told if group)
+    than = "in all other rows" if against == GROUPS else "what was kept"
+    clauses: list[str] = []
+    for model, group, change, _, p in told:
+        where = f" in {{{len(names) + len(clauses)}}}" if group else ""
+        more = f"costs {unit.fixed(change)} more {unit.per}{where} than {than}"
+        clauses.append(f"{{{names.index(model)}}} {more} ({_p(p)})")
+    if len(shown) > len(told):
+        clauses.append(f"{len(shown) - len(told)} more")
+    keys = [f"{model}: {group}" if group else model for model, group, *_ in shown]
+    evidence: dict[str, Any] = {"comparisons": float(len(rises))}
+    evidence["change"] = {key: change for key, (_, _, change, _, _) in zip(keys, shown, strict=True)}
+    evidence["p_adjusted"] = {key: rise[-1] for key, rise in zip(keys, shown, strict=True)}
+    return Observation(f"{'; '.join(clauses)}; after Holm over {len(rises)} comparisons.", names, evidence, groups)
+
+
+def _between_groups(standings: Standings) -> list[_Rise]:
+    if not standings.groups:
+        raise ValueError('against="groups" needs groups=: the columns that divide the rows.')
+    if standings.rule == "optimal":
+        raise ValueError('against= takes no rule="optimal": its thresholds are fitted to these rows.')
+    return [(row.model, label_of(row), row.difference, row.p_value) for row in standings.groups]
+
+
+def _since(standings: Standings, before: Standings) -> list[_Rise]:
+    """Rises of the whole, or of every group, over an earlier evaluation."""
+    _refuse_others("check", before, standings)
+    if not standings.groups:
+        return [(each.model, "", each.change, each.p_value) for each in cost_changes(before, standings)]
+    if standings.rows is not None and (standings.rows.dependent or standings.rows.origin is not None):
+        raise ValueError("against= a kept evaluation, groups= need independent rows with plain labels: leave one out.")
+    rises = []
+    for row in standings.groups:
+        mine = Decisions.from_table(row.count(), standings.costs, standings.rule).of(0)
+        kept = before.moments.of(before.place(row.model))
+        known = float(standings.options.harms([row.model])[0])
+        gap = mine.shifted(known).minus(kept).scaled(standings.factor)
+        rises.append((row.model, label_of(row), gap.value, gap.p_value()))
+    return rises

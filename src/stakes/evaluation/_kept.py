@@ -196,7 +196,14 @@ class KeptEvaluation:
         4
         """
         check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
-        self._refuse_other("merge", other, groups=True)
+        mine, its = (
+            {"models": list(kept.tables), **kept._settings(), "groups": columns_of(kept.groups)}
+            for kept in (self, other)
+        )
+        differing = [name for name in mine if mine[name] != its[name]]
+        if differing:
+            name = differing[0]
+            raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
         groups = merged(self.groups, other.groups, self.options)
@@ -234,24 +241,7 @@ class KeptEvaluation:
         a costs 88 (50 to 125) more per 1,000 decisions than before (p < 0.001).
         """
         check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
-        self._refuse_other("compare", other)
-        if self.options.rule == "optimal":
-            raise ValueError(
-                'rule="optimal" fits the thresholds to the rows of each evaluation, whose costs then have no error: '
-                "keep evaluations by another rule."
-            )
         return changes_between(replace(other, groups={}).evaluate(), replace(self, groups={}).evaluate())
-
-    def _refuse_other(self, what: str, other: KeptEvaluation, *, groups: bool = False) -> None:
-        """Raise unless two kept evaluations are of the same models and settings, and by the same columns of groups."""
-        mine, its = (
-            {"models": list(kept.tables), **kept._settings(), **({"groups": columns_of(kept.groups)} if groups else {})}
-            for kept in (self, other)
-        )
-        differing = [name for name in mine if mine[name] != its[name]]
-        if differing:
-            name = differing[0]
-            raise ValueError(f"{what} needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
