@@ -384,6 +384,7 @@ class _Program(Group):
             "update",
             "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
+        "export": ("export", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "page": (
             "page",
