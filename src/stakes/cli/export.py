@@ -86,7 +86,7 @@ def export(
     output: Target = None,
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
-    """Write a saved rule for where the data are: decisions are the same to the last bit.
+    """Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON.
 
     Rules are a boundary, a threshold, a pair of thresholds between which cases are deferred, decisions with amounts by
     row, and an update of scores.
