@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from stakes import evaluate
+from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
 from stakes.outputs.files import json_ready
 
@@ -121,3 +121,16 @@ def test_a_day_that_is_dearer_than_the_others_fails_the_check(days, cli):
         2,
         "error: --fail-on dearer needs --against KEPT.json, or --groups to hold each against the others",
     )
+
+
+def test_infinite_costs_are_shown_as_such(cli):
+    y, _ = rows_of(1)
+    hard = np.random.default_rng(1).choice([0.0, 1.0], len(y))
+    for day, score in (("a", hard), ("b", 1.0 - hard)):
+        KeptEvaluation.of(evaluate(y, {"m": score}, costs=(0.0, 1.0), scale="loss")).to_json(f"{day}.json")
+        KeptEvaluation.of(evaluate(y, {"m": score}, costs=costs.LogOddsUniform(0, 1))).to_json(f"{day}-log.json")
+    assert cli("compare", "a.json", "b.json").code == 0
+    outcome = cli("compare", "a-log.json", "b-log.json")
+    assert outcome.code == 0
+    assert "No change of cost is shown." in outcome.out
+    assert next(line for line in outcome.out.splitlines() if line.startswith("m: cost")).split()[2:4] == ["inf", "inf"]

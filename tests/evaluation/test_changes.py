@@ -95,6 +95,13 @@ def test_dearer_models_are_named_after_the_correction_for_all_of_them():
     assert (same.dearer, same.cheaper) == ((), ())
     changes = kept(6, lift=1.2).compare(kept(5))
     assert changes.dearer == NAMES
+    assert repr(changes) == "Changes(dearer: a, b; cheaper: none shown)"
+    cost = row(changes, "cost", "b")
+    low, high = (f"{1000 * end:.0f}" for end in cost.interval)
+    said = f"b costs {1000 * cost.change:.0f} ({low} to {high}) more per 1,000 decisions than before (p "
+    assert changes.sentences[1].startswith(said)
+    assert changes.sentences[1].endswith(" after Holm over 2 models).")
+    assert not any("= =" in sentence for sentence in changes.sentences)
     assert kept(5).compare(kept(6, lift=1.2)).cheaper == NAMES
     p_values = sorted(row(changes, "cost", name).p_value for name in NAMES)
     adjusted = sorted(row(changes, "cost", name).p_adjusted for name in NAMES)
@@ -252,6 +259,7 @@ def test_models_are_held_against_a_kept_evaluation_as_a_whole_and_day_by_day():
     y, models, day = several_days(2, [0.0, 1.8], n=900)
     seen = found(evaluate(y, models, **ASKED, groups={"day": day}), before)
     assert set(seen.groups) == {"day d1"}
+    assert "in day d1 than what was kept (p " in seen.sentence
     assert seen.evidence["comparisons"] == 4
     alone = KeptEvaluation.of(evaluate(y[day == "d1"], {n: models[n][day == "d1"] for n in NAMES}, **ASKED))
     one = {each.model: each for each in alone.compare(kept(5)).of("cost")}
@@ -283,3 +291,19 @@ def test_equal_days_are_seldom_called_dearer():
         y, models, day = several_days(50 + seed, [0.0] * 5, n=120)
         false[1] += dearer(replace(evaluate(y, models, **ASKED, groups=day), against="groups")) is not None
     assert max(false) <= 0.05 * times, false
+
+
+def test_infinite_costs_and_days_of_one_class_have_no_change_that_is_sure():
+    rng = np.random.default_rng(2)
+    y, hard = rng.random(400) < 0.3, rng.choice([0.0, 1.0], 400)
+    endless = KeptEvaluation.of(evaluate(y, {"a": hard}, costs=costs.LogOddsUniform(0, 1)))
+    changes = endless.compare(endless)
+    assert math.isinf(row(changes, "cost", "a").before)
+    assert math.isnan(row(changes, "cost", "a").change)
+    assert (changes.dearer, changes.sentences) == ((), ["No change of cost is shown."])
+    silent = KeptEvaluation.of(evaluate(y, {"a": np.zeros(400)}, **ASKED))
+    assert row(silent.compare(silent), "o_e_ratio", "a").note == "every score is 0"
+    y, models, day = several_days(3, [0.0, 1.0])
+    y = y & (day == "d1")  # of the first day no row is positive
+    seen = found(evaluate(y, models, **ASKED, groups={"day": day}), kept(5).evaluate())
+    assert set(seen.groups) == {"day d1"}

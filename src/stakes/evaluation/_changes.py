@@ -19,7 +19,7 @@ from stakes.evaluation._groups import label_of
 from stakes.evaluation._words import Unit
 from stakes.inference import Decisions, holm, log_ratio_moments
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import join, p_value
+from stakes.outputs.text import p_value
 from stakes.variance.influence import influence_moments, mean_influence, promise_moments
 from stakes.variance.sums import record_of, worst_losses
 
@@ -151,7 +151,7 @@ class Changes(tuple[Change, ...], Tabular):  # noqa: SLOT001  (a mix-in without 
             for each in (one for one in self.of("cost") if one.model in models):
                 low, high = sorted(map(abs, each.interval))
                 amount = f"{unit.fixed(abs(each.change))} ({unit.fixed(low)} to {unit.fixed(high)})"
-                sure = f"{_p(each.p_adjusted)}{corrected}"
+                sure = f"p {p_value(each.p_adjusted)}{corrected}"
                 clauses.append(f"{each.model} costs {amount} {word} {unit.per} than before ({sure}).")
         return clauses or ["No change of cost is shown."]
 
@@ -163,7 +163,8 @@ class Changes(tuple[Change, ...], Tabular):  # noqa: SLOT001  (a mix-in without 
         return {"costs": self.options.costs.to_dict(), "scale": self.options.scale, **about, "changes": self._records()}
 
     def __repr__(self) -> str:
-        return f"Changes(dearer: {join(self.dearer) or 'none shown'}; cheaper: {join(self.cheaper) or 'none shown'})"
+        dearer, cheaper = (", ".join(models) or "none shown" for models in (self.dearer, self.cheaper))
+        return f"Changes(dearer: {dearer}; cheaper: {cheaper})"
 
 
 def changes_between(before: Standings, after: Standings) -> Changes:
@@ -263,11 +264,6 @@ def _change(quantity: str, model: str, before: Moments, after: Moments, level: f
     return replace(found, before=math.exp(before.value), after=math.exp(after.value), **about)
 
 
-def _p(value: float) -> str:
-    text = p_value(value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
-
-
 # Which models are shown to cost more than a kept evaluation, or in one group more than in all others.
 
 GROUPS = "groups"
@@ -295,7 +291,7 @@ def dearer(standings: Standings) -> Observation | None:
     for model, group, change, _, p in told:
         where = f" in {{{len(names) + len(clauses)}}}" if group else ""
         more = f"costs {unit.fixed(change)} more {unit.per}{where} than {than}"
-        clauses.append(f"{{{names.index(model)}}} {more} ({_p(p)})")
+        clauses.append(f"{{{names.index(model)}}} {more} (p {p_value(p)})")
     if len(shown) > len(told):
         clauses.append(f"{len(shown) - len(told)} more")
     keys = [f"{model}: {group}" if group else model for model, group, *_ in shown]
