@@ -118,11 +118,9 @@ class Export:
     def content(self) -> str | bytes:
         """Write the rule."""
         rule = self._rule()
-        write = getattr(rule, f"to_{self.to}", None)
-        if write is None:
-            raise UsageError(f"a {type(rule).__name__} is written as sql or json, not as {self.to}")
         if self.to == To.JSON:
             return str(rule.to_json())
+        write = getattr(rule, f"to_{self.to}")
         takes = signature(write).parameters
         if "missing" in self.further and "missing" not in takes:
             raise UsageError("--missing is of rules that decide: an update leaves missing scores missing")
