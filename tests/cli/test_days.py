@@ -1,6 +1,7 @@
 """`stakes compare yesterday.json today.json` and `stakes check --against`: two kept evaluations of other rows."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -81,6 +82,10 @@ def test_settings_are_those_that_were_kept(cli):
     assert cli("compare", "old.json", "old.json").code == 2
     assert "is no kept evaluation" in cli("compare", "old.json", "new.csv").err
     assert cli("compare", "old.json", "new.json", "-o", "new.json").code == 2
+    Path("stakes.toml").write_text('[stakes]\nlabel = "ill"\ncosts = "0.1:0.4"\n', encoding="utf-8")
+    outcome = cli("compare", "old.json", "new.json", "--config", "stakes.toml")
+    assert outcome.code == 0
+    assert outcome.err == "note: options taken from stakes.toml: none for this command\n"
     assert cli("compare", "old.csv", *TYPED).err.startswith("error: --models FIRST,SECOND")
     assert cli("compare", "old.json", "absent.json").code == 3
 

@@ -268,6 +268,13 @@ def test_models_are_held_against_a_kept_evaluation_as_a_whole_and_day_by_day():
     assert seen.evidence["p_adjusted"][f"{smallest}: day d1"] == pytest.approx(4 * one[smallest].p_value)
 
 
+def test_what_a_score_costs_to_obtain_does_not_change_a_day():
+    y, models, day = several_days(2, [0.0, 1.8], n=900)
+    asked = [{**ASKED, "harm": harm} for harm in (0.0, 0.01)]
+    seen = [found(evaluate(y, models, **one, groups={"day": day}), kept(5, one).evaluate()) for one in asked]
+    assert seen[1].evidence["change"] == pytest.approx(seen[0].evidence["change"], rel=1e-9)
+
+
 def test_what_cannot_be_held_against_each_other_is_refused():
     y, models = drawn(1)
     result = evaluate(y, models, **ASKED)
