@@ -294,9 +294,9 @@ def test_equal_days_are_seldom_called_dearer():
     times, before, false = 1000, [kept(30_000 + seed, n=400).evaluate() for seed in range(1000)], [0, 0]
     for seed in range(times):
         after = evaluate(*drawn(40_000 + seed, n=400, shift=0.0), **ASKED)
-        false[0] += dearer(replace(after, against=before[seed])) is not None
+        false[0] += dearer(replace(after, _against=before[seed])) is not None
         y, models, day = several_days(50 + seed, [0.0] * 5, n=120)
-        false[1] += dearer(replace(evaluate(y, models, **ASKED, groups=day), against="groups")) is not None
+        false[1] += dearer(replace(evaluate(y, models, **ASKED, groups=day), _against="groups")) is not None
     assert max(false) <= 0.05 * times, false
 
 

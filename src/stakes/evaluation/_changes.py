@@ -273,7 +273,7 @@ _Rise = tuple[str, str, float, float]  # model, group, by how much it is dearer,
 
 def dearer(standings: Standings) -> Observation | None:
     """Models that cost more than what they are held against, beyond chance in all comparisons together."""
-    against = standings.against
+    against = standings._against
     if against is None:
         return None
     rises = _between_groups(standings) if isinstance(against, str) else _since(standings, against)

@@ -640,8 +640,8 @@ class Evaluation(Standings, Tabular):
         if against is not None:
             if against != GROUPS:
                 check_kind(against, "against", Evaluation, 'an Evaluation or "groups"', remedy="see .evaluate()")
-            each = tuple(replace(one, against=against) for one in self.imputations)
-            return replace(self, against=against, imputations=each).check(ignore=ignore)
+            each = tuple(replace(one, _against=against) for one in self.imputations)
+            return replace(self, _against=against, imputations=each).check(ignore=ignore)
         found = run_checks(self, ignore)
         sure = [set(run_checks(one, ignore).codes) for one in self.imputations]  # what every completed data set shows
         return Findings([finding for finding in found if all(finding.code in codes for codes in sure)])

@@ -363,7 +363,7 @@ class Standings:
     pairs: PairSums | None = None
     outcome: Outcome | None = None
     imputations: tuple[Standings, ...] = ()
-    against: Standings | Literal["groups"] | None = None
+    _against: Standings | Literal["groups"] | None = None  # what a check holds the costs against
 
     @property
     def costs(self) -> CostDistribution:
