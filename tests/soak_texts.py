@@ -60,6 +60,7 @@ COMMANDS = {
     "plan": ["--for", "auc", "--auc", "0.8", "--prevalence", "0.1", "--width", "0.1"],
     "advise": ["--decisions", "independent", "--knowledge", "range"],
     "boundary fit": ["d.csv", "--score", "m", "--uncertainty", "n", "--label", "y", "--min-precision", "0.5"],
+    "export": ["b.json", "--to", "sql", "--score", "m", "--uncertainty", "n"],
     "boundary apply": ["b.json", "d.csv", "--score", "m", "--uncertainty", "n"],
 }
 

@@ -36,7 +36,7 @@ NO_THRESHOLD |= {"Advice", "DeferralClassifier", "DeferralDisplay.from_estimator
 GIVEN_UP_FLAGS = {name.strip("_").replace("_", "-") for name in GIVEN_UP} | {"defer-cost"}
 TOP = """
     PartlyVerified RowCosts ScoreTable TimeToEvent __version__ advise bounded_brier_loss bounded_log_loss compare
-    decompose evaluate evaluate_frame expected_regret get_scorer metric_interval money net_benefit_curve
+    decompose evaluate evaluate_frame expected_regret get_scorer load metric_interval money net_benefit_curve
     net_benefit_score precision_recall_curve promised_regret regret_curve reliability_curve roc_curve threshold_table
     undo_class_weight undo_sampling value_of_information
     actions boundary correction costs curves display evaluation inference information metrics monitoring outcomes

@@ -17,7 +17,7 @@ LAYERS = {
     "methods": ["inference", "information", "correction", "utility", "training"],
     "actions": ["actions"],
     "answers": ["evaluation", "monitoring"],
-    "faces": ["cli", "report", "display"],
+    "faces": ["cli", "report", "display", "_load"],
 }
 THE_PACKAGE = "the package"
 ORDER = {name: height for height, name in enumerate([*LAYERS, THE_PACKAGE])}

@@ -25,7 +25,7 @@ STYLE = """
 def room_arrows(graph):
     """Pairs of rooms of which the first imports the second, less those that follow from others."""
     pairs = {(room_of(module), room_of(other)) for module, others in graph.items() for other in others}
-    shown = {room for rooms in LAYERS.values() for room in rooms if room != "_version"}
+    shown = {room for rooms in LAYERS.values() for room in rooms if not room.startswith("_")}
     pairs = {(a, b) for a, b in pairs if a != b and {a, b} <= shown}
     reach = {room: _below(room, pairs) for room in shown}
     return sorted(
@@ -50,7 +50,7 @@ def places():
     """Left upper corner of every room, the highest layer first."""
     spots = {}
     for row, rooms in enumerate(reversed(LAYERS.values())):
-        for column, room in enumerate(room for room in rooms if room != "_version"):
+        for column, room in enumerate(room for room in rooms if not room.startswith("_")):
             spots[room] = (LEFT + column * (WIDTH + GAP), TOP + row * ROW)
     return spots
 

@@ -33,6 +33,7 @@ if _TYPE_CHECKING:
         uncertainty,
         utility,
     )
+    from stakes._load import load
     from stakes.core.score_table import ScoreTable
     from stakes.correction import undo_class_weight, undo_sampling
     from stakes.curves import (
@@ -80,6 +81,7 @@ __all__ = [
     "get_scorer",
     "inference",
     "information",
+    "load",
     "metric_interval",
     "metrics",
     "money",
@@ -106,6 +108,7 @@ __all__ = [
 
 # Where each name lives: a room is imported when one of its names is first asked for.
 _LIVES_IN = {
+    "stakes._load": ["load"],
     "stakes.core.score_table": ["ScoreTable"],
     "stakes.correction": ["undo_class_weight", "undo_sampling"],
     "stakes.curves": [

@@ -160,7 +160,7 @@ def test_unknown_option_is_met_with_the_one_that_is_meant(option, cli, folder):
         ),
         (
             ["compare", "a.pq", "b.pq", "c.pq", "--models", "a,b"],
-            "one FILE, got also 'b.pq' and 1 more: evaluate and compare take several",
+            "stakes compare takes FILE [LATER.json], got also 'c.pq': evaluate and compare take several",
         ),
         (
             ["decide", "a.csv", "b.csv", "--models", "a"],

@@ -13,7 +13,7 @@ from scipy.stats import chi2, poisson
 from stakes import ScoreTable, TimeToEvent, costs
 from stakes.correction import METHODS, ModelUpdate, update
 from stakes.correction._update import UpdateTest, _level_after_rejection
-from stakes.tables import onnx_column, sql_column
+from stakes.tables import sql_column
 
 FITTED = ("intercept", "logistic", "beta", "isotonic")
 
@@ -315,7 +315,7 @@ def in_narwhals(found, column):
 def in_onnx(found, column):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
-    model = found.predict(onnx_column("risk")).model("new").SerializeToString()
+    model = found.to_onnx("risk")
     session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
     rows = np.array([math.nan if value is None else value for value in column])
     return [None if math.isnan(each) else each for each in session.run(None, {"risk": rows})[0].tolist()]

@@ -2,12 +2,13 @@
 
 import json
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,7 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
+    is_file,
     plan_delivery,
     working,
 )
@@ -167,7 +169,7 @@ CHECK_EPILOG = """\b
 Example:
   stakes check predictions.csv --label cancer --costs 0.02:0.10 --fail-on error,not-better
 """
-NOTHING = "none"
+NOTHING, DEARER = "none", "dearer"
 
 FailOn = Annotated[
     list[str] | None,
@@ -176,6 +178,15 @@ FailOn = Annotated[
         "CODE,...",
         "Findings that make the command end with exit code 4: codes, or all of a severity (error, warning, info); "
         "none never fails. Without it: error.",
+    ),
+]
+Against = Annotated[
+    str | None,
+    flag(
+        "--against",
+        "KEPT.json",
+        "Look also whether a model is dearer than in this kept evaluation of other rows, in each of --groups where "
+        "there are any: --fail-on dearer.",
     ),
 ]
 Ignore = Annotated[list[str] | None, flag("--ignore", "CODE,...", "Findings to leave out; may be repeated.")]
@@ -189,6 +200,7 @@ def check(
     *,
     fail_on: FailOn = None,
     ignore: Ignore = None,
+    against: Against = None,
     as_json: options.AsJson = False,
     output: options.Output = None,
     config: options.Config = None,  # noqa: ARG001  (the parser reads it)
@@ -198,7 +210,10 @@ def check(
 
     Exit codes: 0 nothing that --fail-on names was found, 4 something was; 1, 2 and 3 as ever.
     """
-    request = CheckJob(read_codes("--fail-on", fail_on, severities=True) or ["error"], read_codes("--ignore", ignore))
+    failing = read_codes("--fail-on", fail_on, severities=True) or ["error"]
+    if DEARER in failing and against is None and not judging.groups:
+        raise UsageError(f"--fail-on {DEARER} needs --against KEPT.json, or --groups to hold each against the others")
+    request = CheckJob(failing, read_codes("--ignore", ignore), against)
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
     if len(told.horizons) > 1:
         raise UsageError("--horizon must be one time to be checked")
@@ -208,10 +223,24 @@ def check(
 
 @dataclass(frozen=True)
 class CheckJob:
-    """Which findings fail, and which are left out."""
+    """Which findings fail, which are left out, and the kept evaluation that models are held against."""
 
     fail_on: list[str]
     ignore: list[str]
+    against: str | None = None
+
+    def findings(self, evaluation: "Evaluation") -> "Findings":
+        """Look; one group is held against the others where that may fail."""
+        from stakes.cli.days import read_kept
+        from stakes.tables import DataError
+
+        if self.against is None:
+            return evaluation.check(ignore=self.ignore, against="groups" if DEARER in self.fail_on else None)
+        before = read_kept(self.against).evaluate()
+        try:
+            return evaluation.check(ignore=self.ignore, against=before)
+        except ValueError as error:
+            raise DataError(f"--against {name(self.against, 200)}: {str(error).removesuffix('.')}") from None
 
 
 @dataclass(frozen=True)
@@ -249,7 +278,7 @@ def run_check(task: Task, request: CheckJob) -> int:
     predictions = task.read()
     with working(f"Checking {len(predictions.models)} models on {predictions.n_rows:,} rows"):
         evaluation = task.evaluate(predictions)
-        findings = evaluation.check(ignore=request.ignore)
+        findings = request.findings(evaluation)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
     heading = heading_of(evaluation)
     deliver(
@@ -297,11 +326,15 @@ def show_check(console: Console, findings: "Findings", heading: list[str]) -> No
 # ``stakes compare``: whether one model really costs less than another over the plausible thresholds.
 
 COMPARE_EPILOG = """\b
+Of two kept evaluations:
+  stakes compare yesterday.json today.json
+
+\b
 Example:
   stakes compare predictions.csv --label cancer --models new,old --costs 0.02:0.10
 """
 Pair = Annotated[
-    list[str],
+    list[str] | None,
     flag(
         "--models",
         "FIRST,SECOND",
@@ -311,11 +344,22 @@ Pair = Annotated[
 ]
 
 
+Later = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[LATER.json]",
+        help="With it, both are kept evaluations (stakes evaluate --keep), and the answer is what changed.",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PairReading(InputArguments):
-    """The same of two models."""
+    """The same of two models, or two kept evaluations."""
 
-    models: Pair = field()
+    models: Pair = None
+    later: Later = None
 
 
 @spread("groups", "metric", "incumbent", "n_tried")
@@ -332,14 +376,35 @@ def compare(
     """Say whether one model costs less than another on the same rows, by how much, and how sure that is.
 
     The difference is the cost of the first less that of the second: below zero the first is better.
+
+    Of two kept evaluations of different rows: what changed in the cost of each model, in the mix of cases, and in
+    calibration.
     """
-    pair = _read_pair(reading.models)
     delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    if reading.later is not None:
+        return _plan_days(reading.file, reading.later, (reading, told, judging), delivery)
+    pair = _read_pair(reading.models)
     columns = [model for model in pair if model not in REFERENCES]
     return partial(run_compare, Task.of(reading, told, judging, delivery, columns), pair)
 
 
-def _read_pair(models: list[str]) -> tuple[str, str]:
+def _plan_days(before: str, after: str, typed: tuple[Any, ...], delivery: Delivery) -> options.Job:
+    """Two kept evaluations, beside which no settings are typed."""
+    from stakes.cli.days import refuse_settings, run_days
+
+    usual = PairReading(file=before, later=after), OutcomeArguments(), EvaluationArguments()
+    for given, default in zip(typed, usual, strict=True):
+        refuse_settings(vars(given), vars(default))
+    if before == after:
+        raise UsageError(f"{name(after, 200)!r} is named twice: the rows of two kept evaluations must be others")
+    if is_file(delivery.output, after):
+        raise UsageError(f"{name(after, 200)!r} would be overwritten")
+    return partial(run_days, before, after, delivery)
+
+
+def _read_pair(models: list[str] | None) -> tuple[str, str]:
+    if models is None:
+        raise UsageError("--models FIRST,SECOND names the two columns to compare")
     names = split_names(models, "--models") or []
     if len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"--models must name two models, separated by a comma, got {name(','.join(models))!r}")

@@ -88,6 +88,10 @@ OWN = {
 }
 
 
+# Beside these arguments nothing is taken from the file: kept evaluations have their settings with them.
+ALONE = {"compare": "later"}
+
+
 def read_config(path: str, commands: Commands) -> Tables:
     """Return the tables of a file, every key known and every value as the command line would give it."""
     shown = name(path, 200)
@@ -251,7 +255,10 @@ class Command(TyperCommand):
                 commands = ctx.find_root().command.options_of_all()
                 tables = read_config(path, {key: options for key, options in commands.items() if "config" in options})
                 known = {option.name: key for key, option in own.items()}
-                found = options_for(_name_in_files(ctx), tables, own, (known[key] for key in typed if key in known))
+                command = _name_in_files(ctx)
+                found = options_for(command, tables, own, (known[key] for key in typed if key in known))
+                if typed.get(ALONE.get(command, "")) is not None:
+                    found = {}
                 ctx.default_map = {own[key].name: value for key, value in found.items()}
                 named = "" if "config" in typed else f" (named by {VARIABLE})"
                 listed = ", ".join(found) or "none for this command"
@@ -384,6 +391,7 @@ class _Program(Group):
             "update",
             "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
+        "export": ("export", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "page": (
             "page",

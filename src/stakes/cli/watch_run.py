@@ -29,6 +29,7 @@ from stakes.cli.console import (
     print_table,
     working,
 )
+from stakes.cli.days import read_kept
 from stakes.cli.reading import read_number, read_share, split_names
 from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.watch import Alpha, State, StateFile, Tolerance, day_of, digest_of
@@ -38,7 +39,6 @@ from stakes.outputs.text import number, percent
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
-    from stakes.evaluation import KeptEvaluation
     from stakes.monitoring import CostMonitors
 
 KeptFile = Annotated[
@@ -108,17 +108,6 @@ class Asked:
             return CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
         except ValueError as error:
             raise DataError(str(error).removesuffix("."), file=path) from None
-
-
-def read_kept(path: str) -> "KeptEvaluation":
-    """Read a kept evaluation."""
-    from stakes.evaluation import KeptEvaluation
-    from stakes.tables import DataError
-
-    try:
-        return KeptEvaluation.from_json(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"is no kept evaluation: {str(error).removesuffix('.')}", file=path) from None
 
 
 class WatchSummary(Tabular):

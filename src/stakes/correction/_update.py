@@ -452,6 +452,35 @@ class ModelUpdate(Tabular):
         """
         return delivered(str(self.predict(formulas.sql_column(score, dialect))), path)  # type: ignore[arg-type]
 
+    def to_onnx(self, score: str = "score", path: str | os.PathLike[str] | None = None) -> bytes:
+        """Return the update as a model of ONNX.
+
+        Parameters
+        ----------
+        score : str, default "score"
+            Name of the input, of doubles.
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        bytes of an onnx.ModelProto
+            Its output ``updated`` holds the scores of :meth:`predict`; NaN where that would raise.
+
+        Raises
+        ------
+        ImportError
+            If onnx is not installed (``pip install 'stakes[onnx]'``).
+
+        Examples
+        --------
+        >>> from stakes.correction import update
+        >>> found = update([0, 0, 1, 0, 1] * 20, [0.2, 0.6, 0.4, 0.5, 0.9] * 20, method="isotonic")
+        >>> model = found.to_onnx("risk", "update.onnx")  # doctest: +SKIP
+        """
+        model: Any = self.predict(formulas.onnx_column(score))  # type: ignore[arg-type]
+        return delivered(model.model("updated").SerializeToString(), path)
+
     def describe(self) -> str:
         """Return what was done and found, in a few sentences.
 

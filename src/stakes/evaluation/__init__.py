@@ -9,10 +9,11 @@ from stakes.evaluation._centres import ANOTHER_CENTRE as ANOTHER_CENTRE
 from stakes.evaluation._centres import CENTRE_HEADS as CENTRE_HEADS
 from stakes.evaluation._centres import CentreEvaluation, evaluate_centres
 from stakes.evaluation._centres import estimated_value as estimated_value
+from stakes.evaluation._changes import Change, Changes
 from stakes.evaluation._checks import ACTION_FINDINGS, FINDINGS, action_findings, findings_table
-from stakes.evaluation._evaluate import KeptEvaluation, evaluate, evaluate_frame
 from stakes.evaluation._evaluate import check_request as check_request
 from stakes.evaluation._evaluate import divided as divided
+from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluate import evaluate_predictions as evaluate_predictions
 from stakes.evaluation._evaluate import named_models as named_models
 from stakes.evaluation._evaluation import Evaluation
@@ -22,6 +23,7 @@ from stakes.evaluation._groups import AS_STATED as AS_STATED
 from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._groups import check_groups as check_groups
 from stakes.evaluation._horizons import HorizonEvaluation, evaluate_horizons
+from stakes.evaluation._kept import KeptEvaluation
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
 from stakes.evaluation._tables import ClinicalTable
@@ -38,6 +40,8 @@ __all__ = [
     "BestByCost",
     "Calibrations",
     "CentreEvaluation",
+    "Change",
+    "Changes",
     "Check",
     "ClinicalTable",
     "Evaluation",

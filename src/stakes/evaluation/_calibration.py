@@ -187,8 +187,8 @@ def area_of(standings: Standings, model: str, level: float | None = None) -> Est
 
 
 def _area(standings: Standings, model: str) -> Area:
-    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    return area_estimate(cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), (codes, lags))
+    cells, *dependence = all_cells(standings, model)
+    return area_estimate(cells, (dependence[0], dependence[1]))
 
 
 def _lost(standings: Standings) -> str:
@@ -243,8 +243,7 @@ def promise_of(standings: Standings, model: str) -> Moments:
         return Moments(math.nan, math.nan)
     if standings.imputations:
         return pooled([promise_of(one, model) for one in standings.imputations], standings.units)
-    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    cells = cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence)
+    cells, codes, lags = all_cells(standings, model)
     return promise_moments(cells, standings.costs, codes, lags).scaled(standings.factor)
 
 
@@ -254,8 +253,14 @@ def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
         return pooled_estimate(
             [event_ratio(one, model, level) for one in standings.imputations], standings.units, log=True
         )
-    taken = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
-    return observed_to_expected(*_cells(*taken, fixed=standings.score_tables[0].fixed_prevalence), level)
+    cells, codes, lags = all_cells(standings, model)
+    return observed_to_expected(cells, cells.design(codes, lags), level)
+
+
+def all_cells(standings: Standings, model: str) -> tuple[WeightedCells, Any, Any]:
+    """Cells of all rows, their clusters and lags."""
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+    return cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), codes, lags
 
 
 def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple[WeightedCells, Design]:

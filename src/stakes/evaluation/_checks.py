@@ -9,6 +9,7 @@ import numpy as np
 
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
+from stakes.evaluation import _changes as changes
 from stakes.evaluation import _checks_data as data
 from stakes.evaluation import _checks_models as models
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
@@ -289,6 +290,17 @@ FINDINGS: dict[str, Check] = {
             "Nothing, if the cases of the group are more alike: a narrower mix lowers an AUC. Else better predictors "
             "or more rows of the group.",
             models.tells_less_in_group,
+        ),
+        Check(
+            "dearer",
+            "info",
+            "a model costs more than before, or in one group more than in all others",
+            "where it is looked for, by check(against=): the difference is above zero at the evaluation's level after "
+            "Holm's correction over models and groups",
+            "Look at what changed: KeptEvaluation.compare (stakes compare) tells a dearer mix of cases, which scores "
+            "foresee, from a broken promise, which calls for recalibration. To look every day, use stakes watch.",
+            changes.dearer,
+            of_amounts=True,
         ),
         Check(
             "half-outside",

@@ -13,6 +13,7 @@ from stakes.base.numerics import logit
 from stakes.evaluation._calibration import area_of, event_ratio
 from stakes.evaluation._checks_data import FEW, is_hard
 from stakes.evaluation._finding import LEVEL, Observation, slots
+from stakes.evaluation._groups import label_of
 from stakes.evaluation._standings import MOST_RIVALS
 from stakes.evaluation._words import Unit
 from stakes.inference import holm, metric_difference, metric_interval
@@ -485,7 +486,7 @@ def group_not_as_promised(standings: Standings) -> Observation | None:
     unit = Unit.of(standings.options, [result.score for result in standings.results])
     found.sort(key=lambda row: -abs(row.more_than_promised))
     names = tuple(dict.fromkeys(row.model for row in found[:_MOST_TOLD]))
-    labels = [_label(row) for row in found[:_MOST_TOLD]]
+    labels = [label_of(row) for row in found[:_MOST_TOLD]]
     clauses = []
     for place, row in enumerate(found[:_MOST_TOLD], start=len(names)):
         ends = sorted(map(abs, row.more_than_promised_interval))
@@ -497,7 +498,7 @@ def group_not_as_promised(standings: Standings) -> Observation | None:
         )
     left = len(found) - _MOST_TOLD
     clauses += [f"{left} more such group{'s' * (left > 1)}"] if left > 0 else []
-    keys = [f"{row.model}: {_label(row)}" for row in found]
+    keys = [f"{row.model}: {label_of(row)}" for row in found]
     evidence: Evidence = {
         "more_than_promised": {key: row.more_than_promised for key, row in zip(keys, found, strict=True)},
         "p_adjusted": {key: row.more_than_promised_p_adjusted for key, row in zip(keys, found, strict=True)},
@@ -505,10 +506,6 @@ def group_not_as_promised(standings: Standings) -> Observation | None:
         "positives": {key: float(row.n_positives) for key, row in zip(keys, found, strict=True)},
     }
     return Observation(f"{'; '.join(clauses)}.", names, evidence, tuple(labels))
-
-
-def _label(row: GroupResult) -> str:
-    return row.group if row.column == "group" else f"{row.column} {row.group}"
 
 
 def tells_less_in_group(standings: Standings) -> Observation | None:
@@ -529,7 +526,7 @@ def tells_less_in_group(standings: Standings) -> Observation | None:
     ]
     if not less:
         return None
-    labels = tuple(_label(row) for row, _ in less)
+    labels = tuple(label_of(row) for row, _ in less)
     clauses = [f"{{{i}}} (AUC {row.auc:.3f}, {other:.3f} elsewhere)" for i, (row, other) in enumerate(less, start=1)]
     template = (
         f"{{0}} tells events from the rest less well in {join(clauses)}. A narrower mix of cases lowers an AUC too, "

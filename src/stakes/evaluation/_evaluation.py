@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from stakes.actions import DeferredModels, deferred_models
-from stakes.base.validation import BinarySample, check_choice, check_flag, generator
+from stakes.base.validation import BinarySample, check_choice, check_flag, check_kind, generator
 from stakes.core.options import refuse_amounts
 from stakes.costs import Fixed, LogOddsUniform
 from stakes.curves import net_benefit_curve_of, regret_curve_of, reliability_curve_of
 from stakes.evaluation._answer import Answer, answer_of
 from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
+from stakes.evaluation._changes import GROUPS
 from stakes.evaluation._checks import run_checks
 from stakes.evaluation._finding import Findings
 from stakes.evaluation._sentences import methods_text
@@ -607,13 +608,17 @@ class Evaluation(Standings, Tabular):
         """
         return self.check()
 
-    def check(self, *, ignore: Iterable[str] = ()) -> Findings:
+    def check(self, *, ignore: Iterable[str] = (), against: Evaluation | Literal["groups"] | None = None) -> Findings:
         """Look for what is wrong with the scores, the rows, or the usual metrics for this decision.
 
         Parameters
         ----------
         ignore : iterable of str, optional
             Codes of findings to leave out; ``stakes.evaluation.FINDINGS`` lists them.
+        against : Evaluation or "groups", optional
+            Look for models that are ``dearer`` too: than in an earlier evaluation of other rows, such as
+            ``KeptEvaluation.evaluate()``, as a whole or in each group; or in each group, such as a day, than in all
+            others.
 
         Returns
         -------
@@ -623,7 +628,7 @@ class Evaluation(Standings, Tabular):
         Raises
         ------
         ValueError
-            For an unknown code.
+            For an unknown code, and an earlier evaluation of other models or settings.
 
         Examples
         --------
@@ -632,6 +637,11 @@ class Evaluation(Standings, Tabular):
         >>> result.check(ignore=["half-outside", "not-better"]).codes
         ('hard-labels',)
         """
+        if against is not None:
+            if against != GROUPS:
+                check_kind(against, "against", Evaluation, 'an Evaluation or "groups"', remedy="see .evaluate()")
+            each = tuple(replace(one, _against=against) for one in self.imputations)
+            return replace(self, _against=against, imputations=each).check(ignore=ignore)
         found = run_checks(self, ignore)
         sure = [set(run_checks(one, ignore).codes) for one in self.imputations]  # what every completed data set shows
         return Findings([finding for finding in found if all(finding.code in codes for codes in sure)])

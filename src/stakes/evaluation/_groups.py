@@ -303,6 +303,11 @@ class GroupResult:
         return self.judge()
 
 
+def label_of(row: GroupResult) -> str:
+    """What a group is called in sentences."""
+    return row.group if row.column == "group" else f"{row.column} {row.group}"
+
+
 class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in without slots)
     """Every model in every subgroup.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -363,6 +363,7 @@ class Standings:
     pairs: PairSums | None = None
     outcome: Outcome | None = None
     imputations: tuple[Standings, ...] = ()
+    _against: Standings | Literal["groups"] | None = None  # what a check holds the costs against
 
     @property
     def costs(self) -> CostDistribution:

@@ -8,6 +8,7 @@ from stakes.inference._bands import confidence_band, consistency_band, differenc
 from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import CalibrationSummary, calibration_summary
 from stakes.inference._calibration import calibration_of as calibration_of
+from stakes.inference._calibration import log_ratio_moments as log_ratio_moments
 from stakes.inference._calibration import observed_to_expected as observed_to_expected
 from stakes.inference._calibration import pooled_calibration as pooled_calibration
 from stakes.inference._calibration import recalibration_estimates as recalibration_estimates

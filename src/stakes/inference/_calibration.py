@@ -229,16 +229,19 @@ def observed_to_expected(cells: WeightedCells, design: Design, level: float) -> 
     """Observed to expected events."""
     observed, expected = cells.prevalence, cells.mean_score
     value = observed / expected if expected > 0.0 else math.nan
-    if not (observed > 0.0 and expected > 0.0):
-        reason = "no case is positive" if observed <= 0.0 else "every score is 0"
-        return Estimate("o_e_ratio", value, math.nan, _NOWHERE, level, reason)
-    moments = _ratio_moments(cells, design, observed, expected)
+    moments = log_ratio_moments(cells, design)
+    if math.isnan(moments.value):
+        return Estimate("o_e_ratio", value, math.nan, _NOWHERE, level, moments.reason)
     low, high = (math.exp(end) for end in moments.interval(level))
     return Estimate("o_e_ratio", value, value * moments.standard_error, (low, high), level, moments.note)
 
 
-def _ratio_moments(cells: WeightedCells, design: Design, observed: float, expected: float) -> Moments:
-    """Moments of the log ratio; expected events use the scores of all rows, including those of unknown class."""
+def log_ratio_moments(cells: WeightedCells, design: Design) -> Moments:
+    """Moments of the logarithm of O:E; expected events use the scores of all rows, also those of unknown class."""
+    observed, expected = cells.prevalence, cells.mean_score
+    if not (observed > 0.0 and expected > 0.0):
+        reason = "no case is positive" if observed <= 0.0 else "every score is 0"
+        return Moments(math.nan, math.nan, reason=reason)
     value, origin = math.log(observed / expected), cells.origin
     if origin is None:
         return _moments(design, value, cells.y / observed - cells.score / expected)

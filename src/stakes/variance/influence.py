@@ -184,22 +184,27 @@ def loss_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule) ->
 
 
 def promise_moments(
-    cells: WeightedCells, costs: CostDistribution, codes: NDArray[np.intp] | None = None, lags: int | str | None = None
+    cells: WeightedCells,
+    costs: CostDistribution,
+    codes: NDArray[np.intp] | None = None,
+    lags: int | str | None = None,
+    *,
+    rule: Rule = "score",
 ) -> Moments:
     """Moments of what rows cost more than their own scores promise, on the scale of the integral.
 
     Scores that are right leave an error at least as large as chance does, whatever these rows show.
     """
-    values, spread = _promise(cells.y, cells.score, costs)
+    values, spread = _promise(cells.y, cells.score, costs, rule)
     negative, positive = worst_losses(costs).tolist()
     found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), (negative, positive)), codes, lags)
     least = float(np.dot(cells.square, spread**2)) / cells.total**2
     return replace(found, variance=max(found.variance, least)) if math.isfinite(found.variance) else found
 
 
-def _promise(y: Bools, score: Floats, costs: CostDistribution) -> tuple[Floats, Floats]:
+def _promise(y: Bools, score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
     """What each row costs more than its score promises, and the standard deviation of that if the score is right."""
-    negative, positive = losses_by_score(score, costs, "score")
+    negative, positive = losses_by_score(score, costs, rule)
     with np.errstate(invalid="ignore"):
         gap, chance = positive - negative, np.sqrt(score * (1.0 - score))
         values = np.where(y, (1.0 - score) * gap, -score * gap)
@@ -327,7 +332,7 @@ def _moments(sums: Sums, costs: CostDistribution) -> ManyPair:
 
 def group_promises(grouped: GroupedRows, score: Floats, costs: CostDistribution) -> ManyMoments:
     """The moments of :func:`promise_moments` in every group of independent rows."""
-    values, spread = _promise(grouped.rows.y, score[grouped.order], costs)
+    values, spread = _promise(grouped.rows.y, score[grouped.order], costs, "score")
     sums, chance = grouped.sums(values), grouped.sums(spread)
     found = sums.variance(worst_losses(costs))
     least = chance.about(0.0)[0].sum(axis=0) / sums.weight.sum(axis=0) ** 2
