@@ -154,15 +154,29 @@ def run_check(tmp_path, **given):
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(("given", "code"), [({}, 0), ({"FAIL_ON": "few-events"}, 4), ({"FILE": "$(touch trap)"}, 3)])
+ACTION_CASES = [
+    ({}, 0),
+    ({"FAIL_ON": "few-events"}, 4),
+    ({"FILE": "$(touch trap)"}, 3),
+    ({"MODELS": "nobody's"}, 2),
+    ({"GROUPS_OF": "no such column"}, 3),
+    ({"CLUSTERS": "no such column"}, 3),
+    ({"LABEL": "", "CONFIG": "settings.toml"}, 4),
+    ({"AGAINST": "$(touch trap).json"}, 3),
+]
+
+
+@pytest.mark.parametrize(("given", "code"), ACTION_CASES)
 def test_step_of_the_action_checks_and_runs_nothing_that_is_given(tmp_path, given, code):
     for library in ("polars", "typer"):
         pytest.importorskip(library)
     if not shutil.which("stakes", path=str(Path(sys.executable).parent)):
         pytest.skip("the command is not installed")
-    done = run_check(tmp_path, **{"FILE": "a file.csv", "LABEL": "malignant", "COSTS": "0.05:0.30"} | given)
+    (tmp_path / "settings.toml").write_text('label = "malignant"\n[check]\nfail-on = "few-events"\n', encoding="utf-8")
+    given = {"FILE": "a file.csv", "LABEL": "malignant", "COSTS": "0.05:0.30"} | given
+    done = run_check(tmp_path, **given)
     assert done.returncode == code, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["a file.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {"a file.csv", "settings.toml"}
 
 
 def test_action_installs_and_hook_names_what_there_is():

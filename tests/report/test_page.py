@@ -450,7 +450,7 @@ def test_net_benefit_at_single_thresholds_has_intervals_where_the_page_can_make_
         best = evaluation.ranking[0]
         band = confidence_band(labels, scores[best], "net_benefit", thresholds=[0.1, 0.15, 0.2, 0.25, 0.3], **about)
         for value, low, high in zip(band.estimate, band.low, band.high, strict=True):
-            assert f"{value:.3f}{low:.3f} to {high:.3f}".replace("-", "−") in section
+            assert f"{value:.3f}{low:.3f} to {high:.3f}".replace("-", "\N{MINUS SIGN}") in section
 
 
 def test_rows_that_count_alike_need_no_table_beside_that_of_the_page(page):
