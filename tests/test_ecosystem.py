@@ -158,7 +158,7 @@ ACTION_CASES = [
     ({}, 0),
     ({"FAIL_ON": "few-events"}, 4),
     ({"FILE": "$(touch trap)"}, 3),
-    ({"MODELS": "nobody's"}, 2),
+    ({"MODELS": "nobody's"}, 3),
     ({"GROUPS_OF": "no such column"}, 3),
     ({"CLUSTERS": "no such column"}, 3),
     ({"LABEL": "", "CONFIG": "settings.toml"}, 4),
@@ -172,7 +172,7 @@ def test_step_of_the_action_checks_and_runs_nothing_that_is_given(tmp_path, give
         pytest.importorskip(library)
     if not shutil.which("stakes", path=str(Path(sys.executable).parent)):
         pytest.skip("the command is not installed")
-    (tmp_path / "settings.toml").write_text('label = "malignant"\n[check]\nfail-on = "few-events"\n', encoding="utf-8")
+    (tmp_path / "settings.toml").write_text('[check]\nlabel = "malignant"\nfail-on = "few-events"\n', encoding="utf-8")
     given = {"FILE": "a file.csv", "LABEL": "malignant", "COSTS": "0.05:0.30"} | given
     done = run_check(tmp_path, **given)
     assert done.returncode == code, done.stderr
