@@ -223,6 +223,7 @@ def test_envelope_holds_a_new_curve_as_often_as_stated():
     assert 0.89 <= np.mean(held) <= 0.93
 
 
+@pytest.mark.simulation
 def test_simultaneous_consistency_bounds_hold_whole_isotonic_fits_as_often_as_stated():
     y, p = few_levels()
     band = consistency_band(y, p, thresholds=SCORES, n_resamples=4000)
