@@ -33,7 +33,7 @@ def test_of_these_files_only_what_takes_such_values_is_run():
     tests = [SimpleNamespace(fixturenames=names) for names in (["a", "intervals_reference"], ["eval_reference"])]
     items = [*tests, SimpleNamespace(name="an example in a docstring")]
     left_out = []
-    hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))
+    hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))  # noqa: PLW0108  (by keyword)
     kept = [*items]
     fresh_oracles.pytest_collection_modifyitems(SimpleNamespace(hook=hook), kept)
     assert kept == items[:1]
