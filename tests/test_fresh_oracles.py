@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,6 +27,17 @@ def test_every_test_file_that_reads_seeded_values_is_run_and_no_other():
     found = [path.name for path in fresh_oracles.readers(Path(__file__).parent)]
     assert {"test_student.py", "test_refit.py", "test_row_costs.py"} <= set(found)
     assert "test_ranking.py" not in found  # of another oracle, which takes no seed
+
+
+def test_of_these_files_only_what_takes_such_values_is_run():
+    tests = [SimpleNamespace(fixturenames=names) for names in (["a", "intervals_reference"], ["eval_reference"])]
+    items = [*tests, SimpleNamespace(name="an example in a docstring")]
+    left_out = []
+    hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))  # noqa: PLW0108  (by keyword)
+    kept = [*items]
+    fresh_oracles.pytest_collection_modifyitems(SimpleNamespace(hook=hook), kept)
+    assert kept == items[:1]
+    assert left_out == items[1:]
 
 
 def test_values_are_made_by_the_oracles_of_the_folder(tmp_path, monkeypatch):

@@ -55,10 +55,12 @@ COSTS = {
 def test_tables_and_sums_of_pairs_come_back(labels, scores):
     y = LABELS[labels]
     p = SCORES[scores](y)
-    for weight in (make(len(y)) for make in WEIGHTS.values()):
+    case = list(LABELS).index(labels) * len(SCORES) + list(SCORES).index(scores)
+    for i, weight in enumerate(make(len(y)) for make in WEIGHTS.values()):
         table = ScoreTable.from_predictions(y, p, sample_weight=weight)
         assert ScoreTable.from_json(table.to_json()).to_json() == table.to_json()
-        for asked in COSTS.values():
+        # each weight meets each cost under all labels, and under all scores
+        for asked in [asked for j, asked in enumerate(COSTS.values()) if (case + i + j) % 3 == 0]:
             models = {"a": p, "b": SCORES["tied"](y), "c": p}
             sums = PairSums.from_predictions(y, models, costs=asked, sample_weight=weight)
             assert PairSums.from_json(sums.to_json()).to_json() == sums.to_json()

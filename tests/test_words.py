@@ -67,7 +67,7 @@ def test_no_sentence_of_the_product_uses_a_word_of_the_list():
     found = []
     for path in SOURCE:
         for line, text in sentences(path.read_text(encoding="utf-8")):
-            spoken = [each for each in relapses(text) if " " in text and not re.search(ONLY_OF_PAGES, each)]
+            spoken = [each for each in relapses(text) if not re.search(ONLY_OF_PAGES, each)] if " " in text else []
             found += [f"{path.relative_to(ROOT)}:{line}: {each}" for each in spoken]
     assert found == []
 

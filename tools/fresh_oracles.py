@@ -1,4 +1,4 @@
-"""Make the oracles' reference values anew from a seed of the day, and run the tests that read them.
+"""Make the oracles' reference values anew from a seed of the day, and run the tests that take them.
 
 ``python -m tools.fresh_oracles`` prints the seed; ``STAKES_SEED=20261124 python -m tools.fresh_oracles`` repeats it.
 The oracles lie in the folder that ``STAKES_REFERENCE_DIR`` names; what they write goes to a temporary copy.
@@ -57,6 +57,14 @@ def make(reference, seed, folder):
         raise SystemExit(f"oracles failed at STAKES_SEED={seed}: {', '.join(failed)}.")
 
 
+def pytest_collection_modifyitems(config, items):
+    """Leave out the other tests of these files, as a plugin of their run."""
+    made = {f"{name}_reference" for name in ORACLES}
+    others = [item for item in items if made.isdisjoint(getattr(item, "fixturenames", ()))]
+    items[:] = [item for item in items if not made.isdisjoint(getattr(item, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=others)
+
+
 def main():
     seed = seed_of(os.environ)
     print(f"STAKES_SEED={seed}", flush=True)
@@ -66,7 +74,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         make(Path(named).resolve(), seed, Path(folder))
         tests = [str(path.relative_to(ROOT)) for path in readers(ROOT / "tests")]
-        command = [sys.executable, "-m", "pytest", "-q", *tests, *sys.argv[1:]]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.fresh_oracles", *tests, *sys.argv[1:]]
         env = os.environ | {"STAKES_REFERENCE_DIR": folder, "STAKES_SEED": str(seed)}
         code = subprocess.run(command, cwd=ROOT, env=env, check=False)
     if code.returncode:

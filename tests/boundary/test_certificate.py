@@ -42,6 +42,7 @@ def informative(seed, n=8000):
     return rng.random(n) < truth, score, uncertainty, truth
 
 
+@pytest.mark.simulation
 def test_certified_precision_holds_for_the_true_rates():
     broken = certified = 0
     for seed in range(60):

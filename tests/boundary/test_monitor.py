@@ -45,6 +45,7 @@ def test_batches_do_not_matter():
     assert (parts.alarm_row, parts.n_rows, parts.true_positives) == (whole.alarm_row, 500, y.sum())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("promise", [0.6, 0.9])
 def test_false_alarms_ever_are_rarer_than_alpha(promise):
     rng = np.random.default_rng(2)

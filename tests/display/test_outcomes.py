@@ -49,6 +49,12 @@ REFUSED = {
 MORE = {"UtilityCurveDisplay": {"measure": "f1"}, "DeferralDisplay": {"costs": 0.3}}
 
 
+@pytest.fixture
+def unplaced(monkeypatch):
+    """Leave out the layout, which takes longer than the picture and moves no word."""
+    monkeypatch.setattr("stakes.display._axes.settle", lambda _: None)
+
+
 def words(figure):
     """All that is written along the axes and above them."""
     parts = [text.get_text() for text in (figure.texts if figure is not None else ())]
@@ -57,6 +63,7 @@ def words(figure):
     return " | ".join(parts)
 
 
+@pytest.mark.usefixtures("unplaced")
 @pytest.mark.parametrize("kind", OUTCOMES)
 @pytest.mark.parametrize("name", sorted(EVERY.keys() - NOT_OF_OUTCOMES))
 def test_displays_name_the_outcome_or_refuse_it(name, kind):
@@ -71,6 +78,7 @@ def test_displays_name_the_outcome_or_refuse_it(name, kind):
     plt.close("all")
 
 
+@pytest.mark.usefixtures("unplaced")
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_results_keep_what_they_are_about(kind):
     outcome, told = OUTCOMES[kind]
@@ -85,6 +93,7 @@ def test_results_keep_what_they_are_about(kind):
     plt.close("all")
 
 
+@pytest.mark.usefixtures("unplaced")
 @pytest.mark.parametrize(("kind", "named"), [("followed", "horizon 1.5"), ("amounts", "EUR at stake")])
 def test_an_evaluation_says_it_once_and_its_curves_each(kind, named):
     outcome, told = OUTCOMES[kind]

@@ -246,9 +246,9 @@ def test_dominance_over_a_range_needs_only_the_scores_within():
 
 
 def test_dominance_is_the_same_looked_at_some_rows_at_a_time(monkeypatch):
-    y, sharp, blunt = forecasts(300)
+    y, sharp, blunt = forecasts(100)
     worse = np.where(sharp < 0.5, 0.9 * sharp, sharp + 0.1 * (1.0 - sharp))
-    shapes = [sharp, sharp.round(2), blunt, worse, np.zeros(300), np.ones(300), (sharp > 0.5) * 1.0]
+    shapes = [sharp, sharp.round(2), blunt, worse, np.zeros(100), np.ones(100), (sharp > 0.5) * 1.0]
     tables = [ScoreTable.from_predictions(y, score) for score in shapes]
     verdicts = []
     for rows in (1, 7, 10**9):

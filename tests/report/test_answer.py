@@ -104,19 +104,25 @@ def without_level(sentence):
     )
 
 
-@pytest.mark.parametrize(("make", "bounds"), RANGES)
-@pytest.mark.parametrize("options", [{}, {"action": "refuse", "event": "bad loan", "rule": 0.25}], ids=repr)
-def test_sentences_elsewhere_are_those_of_the_answer(chromium, folder, make, bounds, options):
+@pytest.fixture(scope="module", params=[{}, {"action": "refuse", "event": "bad loan", "rule": 0.25}], ids=repr)
+def told(folder, request):
+    """Return labels, scores, the options of an evaluation of them, and its report."""
     y, scores = simulated(["a", "b", "c"], n=1000)
-    report = Report(evaluate(y, scores, costs=(0.1, 0.3), **options), folder / "sentences.html")
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), **request.param)
+    return y, scores, request.param, Report(evaluation, folder / f"sentences{len(request.param)}.html")
+
+
+@pytest.mark.parametrize(("make", "bounds"), RANGES)
+def test_sentences_elsewhere_are_those_of_the_answer(chromium, told, make, bounds):
+    y, scores, options, report = told
     opened(chromium, report)
     choose(chromium, "weighting", "uniform" if make is costs.Uniform else "log-odds")
     type_range(chromium, *bounds)
     measure = costs.Fixed(bounds[0]) if bounds[0] == bounds[1] else make(*bounds)
     again = evaluate(y, scores, costs=measure, **options)
     assert text_of(chromium, ".range") == again.answer.meaning
-    told = without_level(again.answer.cost).replace(" on these rows.", ".")  # a page claims nothing of what may be best
-    assert without_level(text_of(chromium, ".cost")) == told
+    cost = without_level(again.answer.cost).replace(" on these rows.", ".")  # a page claims nothing of what may be best
+    assert without_level(text_of(chromium, ".cost")) == cost
     written = [row[0].replace("\N{MINUS SIGN}", "-") for row in chromium.run(COSTS)]
     assert written == [row[2] for row in again.answer.cells()[1:]]
     assert [row[2] for row in chromium.run(COSTS)] == [row[6] for row in again.answer.cells()[1:]]

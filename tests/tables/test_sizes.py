@@ -47,15 +47,15 @@ def text_of_categories(path):
 
 
 def text_that_begins_as_the_one_before(path):
-    table = rows("x" * 5_000_000, 80)
+    table = rows("x" * 5_000_000, 60)
     table = table.set_column(2, "note", table["note"].cast(pa.string()))
     options = {"use_dictionary": False, "column_encoding": {"note": "DELTA_BYTE_ARRAY"}, "store_schema": False}
     parquet.write_table(table, path, compression="zstd", data_page_size=1 << 30, **options)
 
 
 def runs_of_one_number(path):
-    """Two runs of equal numbers in 40 million rows: 360 MB in a file of a few kilobytes."""
-    n = 40_000_000
+    """Two runs of equal numbers in 32 million rows: 288 MB in a file of a few kilobytes."""
+    n = 32_000_000
     few = pa.array([0.1, 0.8]).dictionary_encode().dictionary
     half = np.repeat(np.array([0, 1], dtype=np.int32), n // 2)
     numbers = pa.DictionaryArray.from_arrays(pa.array(half), few)
@@ -64,7 +64,7 @@ def runs_of_one_number(path):
 
 def packed_batches(path):
     feather.write_feather(
-        rows("x" * 5_000_000, 80).set_column(2, "note", pa.array(["x" * 5_000_000] * 80)), path, compression="zstd"
+        rows("x" * 5_000_000, 60).set_column(2, "note", pa.array(["x" * 5_000_000] * 60)), path, compression="zstd"
     )
 
 
@@ -83,7 +83,9 @@ def stream_of_batches(path):
 
 
 def packed_lines(path):
-    path.write_bytes(gzip.compress(b"y,p\n0,0.1\n" + b"1,0.8\n" * 50_000_000, compresslevel=1))
+    members = [b"y,p\n0,0.1\n", *[b"1,0.8\n" * 1_000_000] * 50]
+    packed = {member: gzip.compress(member, compresslevel=1) for member in members}
+    path.write_bytes(b"".join(packed[member] for member in members))
 
 
 TRAPS = {

@@ -329,12 +329,7 @@ class Group(TyperGroup):
 
     def whole(self, name: str) -> Any:
         """Import a command, or a group of them, with its options."""
-        module = import_module(f"stakes.cli.{self.about[name][0]}")
-        if hasattr(module, "GROUP"):
-            return module.GROUP
-        alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-        alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
-        return typer.main.get_command(alone)
+        return _imported(self.about[name][0], name)
 
     def options_of_all(self) -> dict[str, dict[str, Any]]:
         """Return the options of every command; one in a group is called after both, such as boundary.fit."""
@@ -346,6 +341,16 @@ class Group(TyperGroup):
             else:
                 found[key] = options_of(command)
         return found
+
+
+@functools.cache
+def _imported(room: str, name: str) -> Any:
+    module = import_module(f"stakes.cli.{room}")
+    if hasattr(module, "GROUP"):
+        return module.GROUP
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+    alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
+    return typer.main.get_command(alone)
 
 
 # The program: typer reads the arguments, and what they ask for is run here, under one set of exit codes.

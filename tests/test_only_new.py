@@ -1,0 +1,65 @@
+"""The runs on the oldest libraries take some cases of each parametrised test, and leave out no test as a whole."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKS = Path(__file__).resolve().parents[1] / ".ci"
+TESTS = """
+import pytest
+
+@pytest.mark.parametrize("case", range(9))
+def test_many(case):
+    pass
+
+@pytest.mark.parametrize("case", [pytest.param(k, marks=pytest.mark.slow if k < 8 else []) for k in range(9)])
+def test_mostly_slow(case):
+    pass
+
+def test_alone():
+    pass
+"""
+
+
+@pytest.fixture
+def only_new(tmp_path, monkeypatch):
+    monkeypatch.setenv("PASSED_TESTS", str(tmp_path / "passed.txt"))
+    spec = importlib.util.spec_from_file_location("only_new_here", CHECKS / "only_new.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_cases_are_the_same_whatever_else_runs(only_new):
+    names = [f"tests/test_a.py::test_b[{k}-x]" for k in range(50)]
+    kept = only_new.some_cases(["tests/test_a.py::test_c", *names], 2)
+    assert len(kept) == 3
+    assert only_new.some_cases([*reversed(names), "tests/test_a.py::test_c", "tests/test_d.py::test_b[1]"], 2) >= kept
+    whole = [name.replace("test_a.py", "tables/test_a.py") for name in names]
+    assert only_new.some_cases(whole, 2) == set(whole)
+
+
+def test_every_file_that_runs_whole_is_there(only_new):
+    assert all((CHECKS.parent / place).exists() for place in only_new.WHOLE)
+
+
+def test_no_test_is_left_out_as_a_whole_and_none_runs_again(tmp_path):
+    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n", encoding="utf-8")
+    environment = {**os.environ, "CASES": "2", "PASSED_TESTS": str(tmp_path / "passed"), "PYTHONPATH": str(CHECKS)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "only_new", "-p", "no:xdist", "-m", "not slow", "."]
+
+    def said():
+        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return run.stdout.splitlines()[-1]
+
+    assert said().startswith("4 passed, 15 deselected")
+    passed = {line.partition("[")[0] for line in (tmp_path / "passed").read_text(encoding="utf-8").splitlines()}
+    assert passed == {f"test_it.py::test_{name}" for name in ("many", "mostly_slow", "alone")}
+    assert said().startswith("19 deselected")
