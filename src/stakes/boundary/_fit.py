@@ -15,12 +15,11 @@ from stakes.base.formulas import Missing
 from stakes.base.validation import as_fraction, check_choice, check_level, generator, in_percent
 from stakes.boundary import _problem
 from stakes.boundary._boundary import COUNTS, Boundary
+from stakes.boundary._certificate import Certificate, certify
 from stakes.boundary._out_of_fold import (
     FOLDS,
     SOLVERS,
-    Certificate,
     Settings,
-    certify,
     check_solver,
     choose_settings,
     split_rows,
@@ -75,7 +74,7 @@ def describe_region(
     shown, limit = (scaled_value(problem, one, ups, total) for one in (value, bound))
     return Boundary(
         goal=problem.describe(),
-        solver=settings.solver if certificate is None else "ranker",
+        solver=settings.solver if certificate is None else _certified_by(rule),
         value=math.nan if shown is None else shown,
         upper_bound=None if limit is None or math.isnan(limit) else limit,
         cuts=cuts,
@@ -89,6 +88,10 @@ def describe_region(
         _data=rows if data is None else data,
         _settings=settings,
     )
+
+
+def _certified_by(rule: Rule) -> str:
+    return "single_threshold" if isinstance(rule, LevelRule) else "ranker"
 
 
 def _by_level(rows: BoundaryRows, cuts: Floats, mask: NDArray[np.bool_] | None) -> Ints:
@@ -228,6 +231,8 @@ def fit_boundary(
         promise = float(problem.min_precision or 0), float(confidence_level)
         rule, certificate, tested = certify(rows, *promise, rng)
         cuts = _problem.level_cuts(rows, settings.levels, settings.binning)
+        if isinstance(rule, LevelRule):  # one threshold, shown in each level
+            rule = LevelRule(cuts, np.repeat(rule.thresholds, len(cuts) + 1))
         single = _single(rows, settings, None)
         return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
     if tune is not None:
