@@ -75,8 +75,10 @@ class Ranker:
             np.column_stack(self._columns(score, uncertainty)),
             (y.astype(np.float64), (~y).astype(np.float64)),
         )
-        without = fit_logistic(design[:, :_WITHOUT_UNCERTAINTY], *counts, ridge=_RIDGE).log_likelihood
-        whole = fit_logistic(design, *counts, start=self.coefficients, ridge=_RIDGE).log_likelihood
+        without, whole = (
+            fit_logistic(design[:, :k], *counts, start=self.coefficients[:k], ridge=_RIDGE).log_likelihood
+            for k in (_WITHOUT_UNCERTAINTY, N_COEFFICIENTS)
+        )
         return 2.0 * (whole - without)
 
     def level(self, uncertainty: Floats) -> NDArray[np.intp]:
