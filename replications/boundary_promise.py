@@ -28,6 +28,7 @@ from stakes.boundary import fit_boundary
 
 POINTS = 16  # 2^16 points of the population
 N_THRESHOLDS = 100
+FEWEST = 30  # data sets from which recalls are judged
 
 
 class Population(NamedTuple):
@@ -242,7 +243,7 @@ def main(arguments=None):
             gain = recalls[CERTIFIED][:both] - recalls[method][:both]
             error = np.std(gain) / np.sqrt(both)
             print(f"{name}: recall {gain.mean():+.4f} +- {error:.4f} beside {method}", flush=True)
-            assert gain.mean() >= -2 * error, f"{name}: less recall than {method}"
+            assert both < FEWEST or gain.mean() >= -2 * error, f"{name}: less recall than {method}"
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ def by_score(y, score):
     learn, test = rows.take(np.arange(1000)), rows.take(np.arange(1000, len(y)))
     ranker = Ranker.fit(learn.y, learn.score, learn.uncertainty)
     promise = _certificate._Target(0.8, 0.9, len(test))
-    plan = _certificate._Plan.of(_certificate._Order.by_score(ranker), learn, promise)
+    plan = _certificate._RegionSequence.of(_certificate._Order.by_score(ranker), learn, promise)
     return plan.thresholds(), test, _certificate._test_regions(plan, test, promise)
 
 
@@ -286,7 +286,7 @@ def test_regions_and_rows_set_aside_do_not_depend_on_the_labels_tested(learned):
         )
         promise = _certificate._Target(0.8, 0.9, len(test))
         order = (_certificate._Order.learned if learned else _certificate._Order.by_score)(ranker)
-        plans.append((len(learn), sign, _certificate._Plan.of(order, learn, promise).thresholds().tolist()))
+        plans.append((len(learn), sign, _certificate._RegionSequence.of(order, learn, promise).thresholds().tolist()))
         assert np.array_equal(test.score, score[later])
     assert plans[0] == plans[1]
     assert (plans[0][1] > _certificate._SURE) is learned

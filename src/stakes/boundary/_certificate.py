@@ -236,7 +236,7 @@ def _one_threshold(threshold: float) -> LevelRule:
     return LevelRule(np.empty(0), np.array([threshold]))
 
 
-class _Plan(NamedTuple):
+class _RegionSequence(NamedTuple):
     """An order with the values and estimated probabilities of the rows learned from, and the predicted statistics."""
 
     order: _Order
@@ -245,7 +245,7 @@ class _Plan(NamedTuple):
     z: Floats
 
     @classmethod
-    def of(cls, order: _Order, learn: BoundaryRows, promise: _Target) -> _Plan:
+    def of(cls, order: _Order, learn: BoundaryRows, promise: _Target) -> _RegionSequence:
         """Sort the rows learned from and predict the test statistic of each region that ends at one of them."""
         values = order.values(learn)
         descending = np.argsort(-values, kind="stable")
@@ -284,9 +284,9 @@ def certify(
         few = len(learn) < _FEWEST_TO_LEARN and np.any(rows.y)
         needed = _fewest_rows(min_precision, promise.delta) if few else None
         return _one_threshold(math.inf), promise.certificate(_Tested(), 0, abstained=True, needed=needed), test
-    plan = _Plan.of(_Order.by_score(ranker), learn, promise)
+    plan = _RegionSequence.of(_Order.by_score(ranker), learn, promise)
     if sign > _SURE:
-        learned = _Plan.of(_Order.learned(ranker), learn, promise)
+        learned = _RegionSequence.of(_Order.learned(ranker), learn, promise)
         plan = max(plan, learned, key=lambda one: one.prospect(promise.delta))
     rule, region, tested = _test_regions(plan, test, promise)
     if region.p_value <= promise.delta:
@@ -372,7 +372,7 @@ def _most_regions(tested_rows: int) -> int:
     return 2 + int(math.log(max(tested_rows, 1)) / _GROWTH)
 
 
-def _test_regions(plan: _Plan, test: BoundaryRows, promise: _Target) -> tuple[Rule, _Tested, int]:
+def _test_regions(plan: _RegionSequence, test: BoundaryRows, promise: _Target) -> tuple[Rule, _Tested, int]:
     """Test regions in ascending size to the first failure; return the last that passed, or the first."""
     thresholds, order = plan.thresholds(), plan.order
     limits = thresholds - order.tied * np.abs(thresholds)

@@ -173,10 +173,12 @@ def fit_boundary(
         Aim at the precision with which ``min_precision`` is kept out of fold (five folds): thresholds fitted to the
         bound itself fall below it on new rows.
     confidence_level : float, optional
-        Ask for a certificate: with this confidence the precision is at least ``min_precision``. A random fifth of the
-        rows teaches a smooth order of score and uncertainty, the others test regions along it. If no region passes,
-        nothing is selected and the certificate says how many rows would be needed. ``levels`` then only arranges the
-        table and the picture.
+        Ask for a certificate: with this confidence the precision is at least ``min_precision``. Some rows, drawn at
+        random and at most a fifth, teach an order: by the score alone, or by a smooth function of score and
+        uncertainty where the uncertainty has a bearing on these rows beyond doubt (``solver`` of the result:
+        "single_threshold" or "ranker"). The others test regions along it, each half a per cent larger than the one
+        before. If no region passes, nothing is selected and the certificate says how many rows would be needed.
+        ``levels`` then only arranges the table and the picture.
     random_state : int, numpy Generator or None, default 0
         For folds and for the split of the certificate, which go by the place of the rows.
     sample_weight : array_like of shape (n,), optional
@@ -201,7 +203,12 @@ def fit_boundary(
     knapsack with integer data, solved by dominance, concave hulls, a Lagrangian bound, fixing and a core of two joined
     lists. The precision under ``min_recall`` and F-beta are ratios (Dinkelbach's method), the cost is a sum over
     levels, and any two constraints together are read off the exact frontier, whose time grows with the square of the
-    number of positives at worst. The certificate is a fixed sequence of exact binomial tests.
+    number of positives at worst.
+
+    The certificate is a fixed sequence of exact binomial tests. How many rows teach is decided by those rows alone, and
+    the regions and their order are fixed before another row is looked at, so the number of positives among the N test
+    rows in a region is binomial. A region that breaks the promise is certified only if the first such region in the
+    sequence passes its test, which has probability at most 1 - ``confidence_level``, whatever the order learned.
 
     Examples
     --------
