@@ -289,7 +289,7 @@ def test_regions_and_rows_set_aside_do_not_depend_on_the_labels_tested(learned):
         plans.append((len(learn), sign, _certificate._RegionSequence.of(order, learn, promise).thresholds().tolist()))
         assert np.array_equal(test.score, score[later])
     assert plans[0] == plans[1]
-    assert (plans[0][1] > _certificate._SURE) is learned
+    assert (plans[0][1] > _certificate._BEARING) is learned
 
 
 def test_more_rows_teach_where_positives_are_few_and_the_uncertainty_has_a_bearing():

@@ -175,7 +175,7 @@ def fit_boundary(
     confidence_level : float, optional
         Ask for a certificate: with this confidence the precision is at least ``min_precision``. Some rows, drawn at
         random and at most a fifth, teach an order: by the score alone, or by a smooth function of score and
-        uncertainty where the uncertainty has a bearing on these rows beyond doubt (``solver`` of the result:
+        uncertainty where the uncertainty has a bearing on these rows by a test at 10% (``solver`` of the result:
         "single_threshold" or "ranker"). The others test regions along it, each half a per cent larger than the one
         before. If no region passes, nothing is selected and the certificate says how many rows would be needed.
         ``levels`` then only arranges the table and the picture.
