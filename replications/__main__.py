@@ -17,7 +17,7 @@ NAMES = {
     "assel": "net benefit and bounded scores of Assel et al.'s eight tests, corrected, exactly and by simulation",
     "boundary": "recall by thresholds over score and uncertainty: designs, real models, sweeps, theory, run times",
     "boundary_gain": "how often a boundary's report says that uncertainty helps, where it does and where it cannot",
-    "boundary_promise": "how often certified, tuned and plain boundaries keep the precision they promise",
+    "boundary_promise": "how often boundaries and single thresholds keep the precision they promise, and their recall",
     "coverage_bands": "coverage of the intervals and bands of curves and of their differences",
     "calibration_tests": "size and power of the tests of loss-calibration",
     "correction_models": "real models with class weights and undersampling, before and after correction",

@@ -16,15 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.arrays import Floats
 from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
 from stakes.base.validation import as_fraction, check_same_order
+from stakes.boundary._certificate import Certificate, read_certificate
 from stakes.boundary._explain import BoundaryExplanation, explain
 from stakes.boundary._out_of_fold import (
-    Certificate,
     Gain,
     Optimism,
     Settings,
     estimate_gain,
     estimate_optimism,
-    read_certificate,
 )
 from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of, read_covariates
 from stakes.boundary._rules import LevelRule, RankedRule, Rule, ShiftedRule, read_rule

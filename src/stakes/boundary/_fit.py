@@ -15,12 +15,11 @@ from stakes.base.formulas import Missing
 from stakes.base.validation import as_fraction, check_choice, check_level, generator, in_percent
 from stakes.boundary import _problem
 from stakes.boundary._boundary import COUNTS, Boundary
+from stakes.boundary._certificate import Certificate, certify
 from stakes.boundary._out_of_fold import (
     FOLDS,
     SOLVERS,
-    Certificate,
     Settings,
-    certify,
     check_solver,
     choose_settings,
     split_rows,
@@ -75,7 +74,7 @@ def describe_region(
     shown, limit = (scaled_value(problem, one, ups, total) for one in (value, bound))
     return Boundary(
         goal=problem.describe(),
-        solver=settings.solver if certificate is None else "ranker",
+        solver=settings.solver if certificate is None else _certified_by(rule),
         value=math.nan if shown is None else shown,
         upper_bound=None if limit is None or math.isnan(limit) else limit,
         cuts=cuts,
@@ -89,6 +88,10 @@ def describe_region(
         _data=rows if data is None else data,
         _settings=settings,
     )
+
+
+def _certified_by(rule: Rule) -> str:
+    return "single_threshold" if isinstance(rule, LevelRule) else "ranker"
 
 
 def _by_level(rows: BoundaryRows, cuts: Floats, mask: NDArray[np.bool_] | None) -> Ints:
@@ -170,10 +173,12 @@ def fit_boundary(
         Aim at the precision with which ``min_precision`` is kept out of fold (five folds): thresholds fitted to the
         bound itself fall below it on new rows.
     confidence_level : float, optional
-        Ask for a certificate: with this confidence the precision is at least ``min_precision``. A random fifth of the
-        rows teaches a smooth order of score and uncertainty, the others test regions along it. If no region passes,
-        nothing is selected and the certificate says how many rows would be needed. ``levels`` then only arranges the
-        table and the picture.
+        Ask for a certificate: with this confidence the precision is at least ``min_precision``. Some rows, drawn at
+        random and at most a fifth, teach an order: by the score alone, or by a smooth function of score and
+        uncertainty where the uncertainty has a bearing on these rows by a test at 10% (``solver`` of the result:
+        "single_threshold" or "ranker"). The others test regions along it, each half a per cent larger than the one
+        before. If no region passes, nothing is selected and the certificate says how many rows would be needed.
+        ``levels`` then only arranges the table and the picture.
     random_state : int, numpy Generator or None, default 0
         For folds and for the split of the certificate, which go by the place of the rows.
     sample_weight : array_like of shape (n,), optional
@@ -198,7 +203,12 @@ def fit_boundary(
     knapsack with integer data, solved by dominance, concave hulls, a Lagrangian bound, fixing and a core of two joined
     lists. The precision under ``min_recall`` and F-beta are ratios (Dinkelbach's method), the cost is a sum over
     levels, and any two constraints together are read off the exact frontier, whose time grows with the square of the
-    number of positives at worst. The certificate is a fixed sequence of exact binomial tests.
+    number of positives at worst.
+
+    The certificate is a fixed sequence of exact binomial tests. How many rows teach is decided by those rows alone, and
+    the regions and their order are fixed before another row is looked at, so the number of positives among the N test
+    rows in a region is binomial. A region that breaks the promise is certified only if the first such region in the
+    sequence passes its test, which has probability at most 1 - ``confidence_level``, whatever the order learned.
 
     Examples
     --------
@@ -228,6 +238,8 @@ def fit_boundary(
         promise = float(problem.min_precision or 0), float(confidence_level)
         rule, certificate, tested = certify(rows, *promise, rng)
         cuts = _problem.level_cuts(rows, settings.levels, settings.binning)
+        if isinstance(rule, LevelRule):  # one threshold, shown in each level
+            rule = LevelRule(cuts, np.repeat(rule.thresholds, len(cuts) + 1))
         single = _single(rows, settings, None)
         return describe_region(tested, settings, cuts, rule, single, certificate=certificate, data=rows)
     if tune is not None:

@@ -29,6 +29,7 @@ Integers = NDArray[np.int64]
 # The ranking only decides which regions are tested: no guarantee depends on the model.
 
 N_COEFFICIENTS = 6
+_WITHOUT_UNCERTAINTY = 3  # the first of them
 _EDGE = 1e-6  # keeps the log-odds of scores 0 and 1 finite, and their order
 _KNOTS = 101
 _RIDGE = 1e-3
@@ -60,9 +61,25 @@ class Ranker:
 
     def rank(self, score: Floats, uncertainty: Floats) -> Floats:
         """Estimate the probability of a positive."""
+        return np.asarray(sigmoid(self.log_odds_of(score, uncertainty)))
+
+    def log_odds_of(self, score: Floats, uncertainty: Floats) -> Floats:
+        """Estimate the log-odds of a positive."""
         # column by column: a matrix product may round a row differently in another batch, and ties meet thresholds
-        eta = sum(c * column for c, column in zip(self.coefficients, self._columns(score, uncertainty), strict=True))
-        return np.asarray(sigmoid(eta))
+        columns = self._columns(score, uncertainty)
+        return np.asarray(sum(c * column for c, column in zip(self.coefficients, columns, strict=True)))
+
+    def bearing_of_uncertainty(self, y: Bools, score: Floats, uncertainty: Floats) -> float:
+        """Likelihood-ratio statistic of the terms in the uncertainty: chi-square, 3 degrees of freedom, without any."""
+        design, counts = (
+            np.column_stack(self._columns(score, uncertainty)),
+            (y.astype(np.float64), (~y).astype(np.float64)),
+        )
+        without, whole = (
+            fit_logistic(design[:, :k], *counts, start=self.coefficients[:k], ridge=_RIDGE).log_likelihood
+            for k in (_WITHOUT_UNCERTAINTY, N_COEFFICIENTS)
+        )
+        return 2.0 * (whole - without)
 
     def level(self, uncertainty: Floats) -> NDArray[np.intp]:
         """Index of the first quantile >= the uncertainty; the last one beyond it."""
@@ -75,8 +92,12 @@ class Ranker:
             return place
         return np.asarray(sigmoid(place) * (1.0 + 2.0 * _EDGE) - _EDGE)
 
+    def standardised(self, score: Floats) -> Floats:
+        """Return z, the standardised log-odds of the score, or the standardised score."""
+        return np.asarray(((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale)
+
     def _columns(self, score: Floats, uncertainty: Floats) -> list[Floats]:
-        z = ((_log_odds(score) if self.log_odds else score) - self.centre) / self.scale
+        z = self.standardised(score)
         v = self.ranks[self.level(uncertainty)]
         return [np.ones_like(z), z, z * z, v, v * z, v * v]
 
@@ -307,7 +328,7 @@ def _fit_level(level: SortedLevel, k: int) -> tuple[Floats, Floats]:
 # At a fixed uncertainty the order is a logistic function of a quadratic in a rising function of the score, so the
 # region is a half line, an interval, or what an interval leaves. Its ends are found among all doubles by halving.
 
-_TIED = 1e-13  # values this close differ by rounding, and a row at the threshold belongs to the region
+TIED = 1e-13  # values this close differ by rounding, and a row at the threshold belongs to the region
 _FARTHEST = 1e100  # in standardised scores; the quadratic has turned long before
 
 
@@ -316,7 +337,7 @@ def steps_of(ranker: Ranker, threshold: float) -> Floats:
     n = len(ranker.knots)
     if math.isinf(threshold):
         return np.tile([-np.inf, -np.inf, threshold], (n, 1))
-    limit = threshold * (1.0 - _TIED)
+    limit = threshold * (1.0 - TIED)
 
     def inside(score: Floats) -> NDArray[np.bool_]:
         return np.asarray(ranker.rank(score, ranker.knots) >= limit)

@@ -320,8 +320,9 @@ def certify(
 ) -> options.Job:
     """Find the rows whose precision can be promised, whatever the scores and uncertainties are.
 
-    A fifth of the rows teaches where to look, the others test it. A region that breaks the promise is certified with
-    probability at most 1 - LEVEL, as long as rows are independent and new ones are like them: do not try several seeds.
+    At most a fifth of the rows teaches where to look, the others test it. A region that breaks the promise is certified
+    with probability at most 1 - LEVEL, as long as rows are independent and new ones are like them: do not try several
+    seeds.
 
     Exit codes: 0 certified, 4 no promise could be made (and then no file is written); 1, 2 and 3 as ever.
     """
