@@ -21,12 +21,15 @@ from benchmarks.expected_utility import plug_in, sklearn_scan
 from benchmarks.report import write_predictions
 from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import MAX_LIST, solve_exact
+from stakes.evaluation import KeptEvaluation
 from stakes.utility import expected_utility
 from tools.every import describe_run
 
 TABLE = Path(__file__).with_name("cliffs.json")
 COSTS = (0.02, 0.10)
 MILLION, TEN_MILLION = (10**4, 10**5, 10**6), (10**5, 10**6, 10**7)
+DAYS = 10**5, 3 * 10**5, 3 * 10**6  # of 10^5 rows every score is kept, of more rows 2,048 cells
+MOST_KEPT = 10**6  # bytes of a day in cells, 4 models
 AGAIN = 2  # times that a loss is measured anew before it is told
 PROGRAM = str(Path(sys.executable).with_name("stakes"))
 READ = """
@@ -37,6 +40,11 @@ columns = {name: frame[name].to_numpy() for name in frame.columns}
 SUMMED = """
 import sys, polars as pl
 pl.scan_parquet(sys.argv[1]).select(pl.all().sum()).collect(engine="streaming")
+"""
+LOADED = """
+import sys, stakes
+yesterday, today = map(stakes.load, sys.argv[1:])
+today.compare(yesterday)
 """
 EVALUATE = READ + "import stakes\nstakes.evaluate(columns.pop('y'), columns, costs=(0.02, 0.10))\n"
 
@@ -138,6 +146,43 @@ def correction_row():
 
     one = Command("stakes", "stakes correct --label", command, prepare)
     return by("correction of a file, tested", one, Command("stakes", "read_parquet, evaluate", least, prepare), MILLION)
+
+
+def kept(inputs):
+    """A day kept as JSON; one in cells is refused above the size that it may have."""
+    text = KeptEvaluation.of(evaluated(inputs)).to_json()
+    if len(inputs.y) > 10**5 and len(text) > MOST_KEPT:
+        raise ValueError(f"the kept day has {len(text):,} bytes, more than {MOST_KEPT:,}")
+
+
+def two_days(size, folder):
+    """The kept files of two days: the same scores, and outcomes drawn twice."""
+    inputs = Inputs(size)
+    for day in ("yesterday", "today"):
+        KeptEvaluation.of(evaluated(inputs)).to_json(folder / f"{day}.json")
+        inputs.y = (np.random.default_rng(SEED).random(size) < inputs.score).astype(np.int64)
+    return folder
+
+
+def days_compared(folder):
+    return stakes.load(folder / "today.json").compare(stakes.load(folder / "yesterday.json"))
+
+
+def days_parsed(folder):
+    return [json.loads((folder / f"{day}.json").read_text(encoding="utf-8")) for day in ("today", "yesterday")]
+
+
+def compare_row():
+    """The command that compares two kept files, beside the calls in a program of their own."""
+
+    def command(folder):
+        return [PROGRAM, "compare", str(folder / "yesterday.json"), str(folder / "today.json")]
+
+    def least(folder):
+        return [sys.executable, "-c", LOADED, str(folder / "yesterday.json"), str(folder / "today.json")]
+
+    one = Command("stakes", "stakes compare yesterday.json today.json", command, two_days)
+    return by("two kept files compared, command", one, Command("stakes", "load, compare", least, two_days), DAYS)
 
 
 def wide_row():
@@ -371,6 +416,7 @@ FILES = (
     ),
     file_row("file of 2 models, to report", 2, TEN_MILLION, "polars", READ, *TO_PAGE, shown="read_parquet"),
     days_row(),
+    compare_row(),
     correction_row(),
     wide_row(),
     small_row(),
@@ -408,6 +454,18 @@ CALLS = (
         TEN_MILLION,
     ),
     by("interval of the AUC", ours("metric_interval", partial(interval, "roc_auc_score")), SORT, TEN_MILLION),
+    by(
+        "kept day, 4 models",
+        ours("evaluate, KeptEvaluation.to_json", kept),
+        limit("evaluate", evaluated, library="stakes"),
+        DAYS,
+    ),
+    by(
+        "two kept files compared, call",
+        ours("load, KeptEvaluation.compare", days_compared, two_days),
+        limit("loads of both files", days_parsed, two_days, "json"),
+        DAYS,
+    ),
     by("compare", ours("compare", compared), limit("means of two losses", two_losses), MILLION),
     by(
         "value of information at a threshold, 4 models",

@@ -24,6 +24,21 @@ def test_a_call_and_a_command_are_measured_beside_their_limits():
     assert all(pair.cpu > 0.0 and pair.limit_cpu > 0.0 and pair.limit_peak >= 0.0 for pair in pairs)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["two kept files compared, command", "two kept files compared, call"])
+def test_two_kept_files_are_compared_beside_their_limit(name):
+    pairs, notes = _whole.run_rows("cliffs", chosen(name), small=True)
+    assert (notes, [pair.name for pair in pairs]) == ([], [name])
+
+
+def test_a_kept_day_in_cells_above_its_size_fails_the_row(monkeypatch):
+    day = cliffs.Inputs(10**5 + 1)
+    cliffs.kept(day)
+    monkeypatch.setattr(cliffs, "MOST_KEPT", 1000)
+    with pytest.raises(ValueError, match=r"the kept day has [\d,]+ bytes, more than 1,000"):
+        cliffs.kept(day)
+
+
 def test_a_command_that_fails_is_noted():
     broken = replace(chosen("import stakes")[0], ours=_whole.Command("stakes", "x", lambda _: ["/bin/false"]))
     pairs, notes = _whole.run_rows("cliffs", [broken], small=True)
