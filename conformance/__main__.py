@@ -6,18 +6,19 @@ import sys
 
 from conformance import _shown
 from conformance._inputs import FOLDER, draw_anew
-from conformance._live import MODULES, keep, run_package
-from conformance._page import PAGE, table, write
+from conformance._live import MODULES, run_package
+from conformance._page import PAGE, keep_live, table, write
+from conformance._record import DAY
 from conformance._suite import check_package, explanations, packages
 
 
 def _parse():
     parser = argparse.ArgumentParser(prog="python -m conformance", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these packages (or differences); default: all")
-    parser.add_argument("--live", action="store_true", help="run the Python packages that are installed, not kept values")
+    parser.add_argument("--live", action="store_true", help="run the Python packages that are installed")
     parser.add_argument("--seed", type=int, default=0, help="with --live: draw the made inputs anew")
     parser.add_argument("--show", action="store_true", help="show why the values of each difference differ")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} of the documentation anew")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} anew (with --live: keep the counts)")
     options = parser.parse_args()
     known = MODULES if options.live else _shown.LINES if options.show else [path.stem for path in packages()]
     if missing := set(options.names) - set(known):
@@ -42,7 +43,7 @@ def _run_live(options, known):
         print(f"not installed: {', '.join(absent)}")
     wrong = [f"{tally.package}: {line}" for tally in tallies for line in tally.failed]
     if options.write and options.whole and not absent and not wrong:
-        keep(tallies)
+        keep_live(tallies, DAY)
     return wrong
 
 

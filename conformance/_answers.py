@@ -181,7 +181,7 @@ def grouped(data, *, threshold, column, weighted=False):
 
 
 def precision_limit(data, *, threshold, confidence_level, **options):
-    """The lower one-sided limit of the share of positives among rows at or above a threshold, by Clopper and Pearson."""
+    """Lower limit of the share of positives among rows at or above a threshold, by Clopper and Pearson."""
     (y, p), given = scored(data, **options)
     acted, how = p >= threshold, {"n_bins": 1, "interval": "clopper-pearson"}
     return curves.binned_reliability(y[acted], p[acted], confidence_level=confidence_level, **how, **given).ci_low

@@ -1,12 +1,9 @@
 """Run every Python package that is installed on its inputs now, and compare what it says at once."""
 
 import importlib
-import json
-from pathlib import Path
 
 from conformance._suite import check_values
 
-KEPT = Path(__file__).parent / "live.json"
 MODULES = [
     *("dcurves", "empulse", "fairlearn", "hmeasure", "lifelines", "mapie", "model-diagnostics", "netcal"),
     *("pmvalsampsize", "rtichoke", "scikit-learn", "scikit-survival", "scores", "scoringrules", "statsmodels"),
@@ -24,9 +21,3 @@ def run_package(name, known):
         return None
     record = module.make()
     return check_values({**record.head, "cases": record.cases}, known)
-
-
-def keep(tallies):
-    """Keep the counts for the page."""
-    rows = [[t.package, t.version, t.values, t.agreed, t.explained, len(t.failed)] for t in tallies]
-    KEPT.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -8,11 +8,11 @@ import math
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from conformance import _answers
 from conformance._inputs import load
-from conformance._suite import kept_cases
+from conformance._suite import apart, kept_cases
 from stakes import RowCosts, TimeToEvent, curves, inference, metrics
 
 LINES = {}
@@ -26,24 +26,28 @@ def _line(function):
 def show(name):
     """Print the lines of a difference, and return those that do not show what they should."""
     wrong = []
-    for where, theirs, ours, changed, tolerance in LINES[name]():
-        print(f"{name}: {where}: theirs {theirs:.12g}, stakes {ours:.12g}, stakes with the change {changed:.12g}")
-        alike = theirs == changed or abs(theirs - changed) <= tolerance or (np.isnan(theirs) and np.isnan(changed))
-        if not alike or ours == theirs:
+    for where, theirs, ours, changed, tolerance, of in LINES[name]():
+        print(f"{name}: {where}: theirs {theirs:.12g}, stakes {ours:.12g}, by the change {changed:.12g} (that of {of})")
+        if apart(changed, ours if of == "stakes" else theirs) > tolerance or apart(ours, theirs) <= tolerance:
             wrong.append(f"{name}: {where}: the change does not explain the difference")
     return wrong
 
 
-def _pairs(package, function, changed, *, tolerance=1e-10, **wanted):
-    """Give the kept values of a call that differ, and ours with the change that a function of the case makes."""
+def _pairs(package, function, changed, *, tolerance=1e-10, of="theirs", asked=None, **wanted):
+    """Give the kept values of a call that differ, ours, and what a function of the case makes of the rows."""
     found = []
     for case in kept_cases(package, function=function, **wanted):
         options, data = case.get("options", {}), load(case["input"])
+        if asked and options["question"] != asked:
+            continue
         ours = _answers.answer(case["question"], data, options)
+        if max(map(apart, ours, case["values"])) <= case["tolerance"]:
+            continue
         ways = np.ravel(changed(case["question"], data, options)).astype(float)
         for k, (value, own, way) in enumerate(zip(case["values"], ours, ways, strict=True)):
-            if not abs(value - own) <= case["tolerance"]:
-                found.append((f"{package} {function} on {case['input']} [{k}]", value, own, way, tolerance))
+            if apart(own, value) > max(case["tolerance"], tolerance):
+                where = f"{package}, {case['function']} on {case['input']} [{k}]"
+                found.append((where, value, own, way, tolerance, of))
     if not found:
         raise ValueError(f"no value of {package} {function} differs.")
     return found
@@ -65,14 +69,14 @@ def threshold_zero():
 
 @_line
 def collinear_points():
-    """Drop the points of our curve that lie on a line between their neighbours."""
+    """Drop the points of our curve at which the steps of both counts stay as they were."""
 
-    def corners(_, data, options):
-        found = curves.roc_curve(data["y"], data[options.get("model", "p")])
-        steps = np.array([np.diff(found.false_positive_rate), np.diff(found.true_positive_rate)])
-        ups, downs = steps[1] * (data["y"] == 1).sum(), steps[0] * (data["y"] == 0).sum()
-        turns = np.abs(ups[1:] * downs[:-1] - ups[:-1] * downs[1:]) > 1e-9
-        return turns.sum() + 2
+    def corners(_, data, __):
+        found = curves.roc_curve(data["y"], data["p"])
+        rates = np.array([found.false_positive_rate, found.true_positive_rate])
+        counts = rates * np.array([[(data["y"] == 0).sum()], [data["y"].sum()]])
+        turns = np.abs(np.diff(counts[:, 1:], 2)).max(axis=0) > 1e-9
+        return turns.sum() + 3  # the first and the last threshold, and no one acted on
 
     return _pairs("scikit-learn", "roc_curve, number of points", corners)
 
@@ -85,7 +89,7 @@ def clipped_log_loss():
         least = np.finfo(float).eps
         return _ask(question, data | {"classes": np.clip(data["classes"], least, 1 - least)}, options)
 
-    return _pairs("scikit-learn", "log_loss", clipped, tolerance=1e-9)
+    return _pairs("scikit-learn", "log_loss", clipped, tolerance=1e-9, question="classes")
 
 
 @_line
@@ -104,11 +108,12 @@ def no_loss_to_save():
     """Divide by what scikit-learn has for the reference: 0, or the log loss of its clipped prevalence."""
 
     def quotient(_, data, options):
-        loss = getattr(metrics, options["name"].replace("_skill_score", "_loss"))(data["y"] == 1, data["p"], pos_label=True)
+        lost = getattr(metrics, options["name"].replace("_skill_score", "_loss"))
+        loss = lost(data["y"] == 1, data["p"], pos_label=True)
         return -math.inf if "brier" in options["name"] else 1 - loss / -math.log(1 - np.finfo(float).eps)
 
     names = ("d2_brier_score", "d2_log_loss_score")
-    return [line for name in names for line in _pairs("scikit-learn", name, quotient, tolerance=1e15)]
+    return [line for name in names for line in _pairs("scikit-learn", name, quotient, tolerance=1e-9)]
 
 
 @_line
@@ -123,13 +128,24 @@ def absent_class():
 
 @_line
 def edges_of_bins():
-    """Move scores up by a hair: those at an edge fall into the upper bin."""
+    """Let a score at the edge of two bins, as computed, fall into the upper one."""
 
-    def moved(question, data, options):
-        return _ask(question, data | {"p": data["p"] + 1e-12}, options)
+    def upper(package):
+        def gap(_, data, options):
+            digits = np.float64 if package == "netcal" else np.float32  # torchmetrics' edges are in single precision
+            edges = np.linspace(0, 1, options["n_bins"] + 1).astype(digits)
+            place = np.searchsorted(edges, data["p"], side="right")
+            bins = [place == part for part in np.unique(place)]
+            apart_by = np.array([abs(data["y"][rows].mean() - data["p"][rows].mean()) for rows in bins])
+            sizes = [np.count_nonzero(rows) for rows in bins]
+            found = {"mean": apart_by.mean(), "largest": apart_by.max()}
+            found["root mean square"] = math.sqrt(np.average(apart_by**2, weights=sizes))
+            return found[options["of"]] if "of" in options else np.average(apart_by, weights=sizes)
+
+        return gap
 
     names = [("netcal", name) for name in ("ACE", "MCE", "ECE")] + [("torchmetrics", "binary_calibration_error")]
-    return [line for package, name in names for line in _pairs(package, name, moved, input="tied")]
+    return [line for package, name in names for line in _pairs(package, name, upper(package), input="tied")]
 
 
 @_line
@@ -155,8 +171,12 @@ def followed_beyond():
         if question == "metric":
             return _ask(question, data, asked | {"per_row": "brier" in options["name"]})
         at = [
-            _ask("metric", data, {"name": options["name"], "model": options["model"], "followed": "beyond"}
-                 | {"horizon": horizon, "per_row": True})[0]
+            _ask(
+                "metric",
+                data,
+                {"name": options["name"], "model": options["model"], "followed": "beyond"}
+                | {"horizon": horizon, "per_row": True},
+            )[0]
             for horizon in options["horizons"]
         ]
         return np.trapezoid(at, options["horizons"]) / (options["horizons"][-1] - options["horizons"][0])
@@ -167,13 +187,166 @@ def followed_beyond():
 
 @_line
 def censored_at_horizon():
-    """Move rows censored at the horizon to just before it: nobody knows then how they fared."""
+    """Ask for a time just beyond the horizon: how rows censored at it fared is not known then."""
 
-    def before(question, data, options):
-        moved = np.where((data["cause"] == 0) & (data["time"] == options["horizon"]), data["time"] - 1e-9, data["time"])
-        return _ask(question, data | {"time": moved}, options)
+    def beyond(question, data, options):
+        return _ask(question, data, options | {"horizon": options["horizon"] + 1e-9})
 
-    return _pairs("riskregression", None, before, tolerance=1e-7, input="competing", horizon=1.0)
+    return _pairs("riskregression", "Score", beyond, tolerance=1e-9, input="competing", horizon=1.0)
+
+
+@_line
+def derivative_of_censoring():
+    """Change the weight of each row by a little: the estimate's derivatives give our standard error."""
+
+    def derivatives(_, data, options):
+        def value(weight):
+            given = {key: data[key] for key in ("event", "time")}
+            outcome = TimeToEvent(**given, horizon=options["horizon"], sample_weight=weight)
+            return getattr(metrics, options["metric"])(outcome, data[options["model"]])
+
+        step = 1e-4
+        rows = step * np.eye(len(data["time"]))
+        slopes = [(value(1 + row) - value(1 - row)) / (2 * step) for row in rows]
+        return np.linalg.norm(slopes) * math.sqrt(len(rows) / (len(rows) - 1))
+
+    how = {"input": "survival", "horizon": 0.505, "tolerance": 1e-9, "of": "stakes"}
+    return _pairs("riskregression", "Score, standard error", derivatives, **how)
+
+
+@_line
+def cells_of_lrm():
+    """Put risks into cells of 1 / 5,000: rms those given, CalibrationCurves those of the logistic fit."""
+
+    def given(_, data, options):
+        return metrics.roc_auc_score(data["y"], np.floor(5000 * expit(logit(data[options.get("model", "p")]))))
+
+    def fitted(_, data, options):
+        odds = logit(data[options.get("model", "p")])
+        design = np.column_stack([np.ones_like(odds), odds])
+        return metrics.roc_auc_score(data["y"], np.floor(5000 * expit(design @ _logistic(design, data["y"]))))
+
+    how = {"question": "metric", "name": "roc_auc_score"}
+    return _pairs("rms", None, given, **how) + _pairs("calibrationcurves", None, fitted, **how)
+
+
+@_line
+def early_stop_of_lrm():
+    """Go on until nothing changes: that is our fit."""
+
+    def solved(_, data, options):
+        odds = logit(data[options["model"]])
+        found = _logistic(np.column_stack([np.ones_like(odds), odds]), data["y"])
+        return found[1] if options["read"] == ["slope"] else found[0]
+
+    how = {"question": "calibration", "input": "small", "model": "q", "tolerance": 1e-9, "of": "stakes"}
+    shown = (["joint_intercept:value"], ["slope"])
+    return [line for read in shown for line in _pairs("rms", "val.prob", solved, read=read, **how)]
+
+
+def _logistic(design, y):
+    """Fit by Newton's method, until nothing changes."""
+    found = np.zeros(design.shape[1])
+    for _ in range(50):
+        risk = expit(design @ found)
+        curvature = design.T @ (design * (risk * (1 - risk))[:, np.newaxis])
+        found = found + np.linalg.solve(curvature, design.T @ (y - risk))
+    return found
+
+
+@_line
+def window_of_lowess():
+    """Round the window down to whole rows; for rms also fit at every hundredth of the range alone."""
+
+    def whole(_, data, __):
+        p = data["p"]
+        error = np.abs(p - np.clip(_smooth(p, data["y"], int(2 * len(p) / 3 + 1e-10), p), 0, 1))
+        return [error.mean(), np.quantile(error, 0.9, method="averaged_inverted_cdf"), error.max()]
+
+    def stepped(_, data, options):
+        p = data[options.get("model", "p")]
+        at = _stops(np.sort(p), 0.01 * np.ptp(p))
+        error = np.abs(p - np.interp(p, at, _smooth(p, data["y"], int(2 * len(p) / 3 + 1e-10), at)))
+        found = {"ici:value": error.mean(), "e90:value": np.quantile(error, 0.9), "emax:value": error.max()}
+        return found[options["read"][0]]
+
+    lowess = "lowess, delta = 0, within 0 and 1; quantile, type = 2"
+    return [
+        *_pairs("stats", lowess, whole, tolerance=1e-9),
+        *_pairs("rms", "val.prob, smooth curve", stepped, tolerance=1e-9),
+    ]
+
+
+def _stops(x, delta):
+    """Where R's lowess fits: at each score or, where they lie close, at the last within delta of the one before."""
+    found = [x[0]]
+    while found[-1] < x[-1]:
+        later = x[x > found[-1]]
+        near = later[later <= found[-1] + delta]
+        found.append(near[-1] if len(near) else later[0])
+    return np.array(found)
+
+
+def _smooth(x, y, rows, at, degree=1):
+    """Fit a polynomial at each point to its nearest rows, with tricube weights."""
+    found = {}
+    for point in np.unique(at):
+        apart_by = np.abs(x - point)
+        width = np.partition(apart_by, rows - 1)[rows - 1]
+        weight = np.where(apart_by < 0.999 * width, (1 - (apart_by / width).clip(0, 1) ** 3) ** 3, 0.0)
+        root = np.sqrt(weight)
+        design = root[:, np.newaxis] * (x - point)[:, np.newaxis] ** np.arange(degree + 1)
+        found[point] = np.linalg.lstsq(design, root * y, rcond=None)[0][0]
+    return np.array([found[point] for point in at])
+
+
+@_line
+def window_of_loess():
+    """Fit a parabola at every row to three quarters of the rows, rounded down."""
+
+    def whole(_, data, __):
+        p = data["p"]
+        return np.mean(np.abs(p - _smooth(p, data["y"], int(0.75 * len(p)), p, degree=2)))
+
+    return _pairs("stats", "loess, surface = direct", whole, tolerance=1e-6)
+
+
+@_line
+def loess_interpolated():
+    """Fit a parabola at every row: that is ours, and R's between the corners of its tree is not."""
+
+    def everywhere(_, data, options):
+        p, y = data[options.get("model", "p")], data["y"]
+        return np.mean(np.abs(p - _smooth(p, y, int(0.75 * len(p)), p, degree=2)))
+
+    how = {"smoother": "loess", "tolerance": 1e-9, "of": "stakes"}
+    inputs = ("calibrated", "overconfident", "underconfident", "tied")  # three quarters of them are whole rows
+    return [line for name in inputs for line in _pairs("calibrationcurves", None, everywhere, input=name, **how)]
+
+
+@_line
+def steps_of_width():
+    """Ask for the width of the first step of 1e-4 that passes it."""
+
+    def stepped(question, data, options):
+        z = norm.ppf(0.975)
+        errors = np.arange(1, 20_000) * 1e-4
+        widths = np.exp(z * errors) - np.exp(-z * errors)
+        return _ask(question, data, options | {"width": widths[np.searchsorted(widths, options["width"])]})
+
+    how = {"question": "rows", "tolerance": 1e-9, "asked": "o_to_e"}
+    return [line for stem in ("pmvalsampsize", "pmvalsampsize-r") for line in _pairs(stem, None, stepped, **how)]
+
+
+@_line
+def rounded_error():
+    """Ask for the width of the standard error rounded to three digits."""
+
+    def rounded(question, data, options):
+        z = norm.ppf(0.975)
+        return _ask(question, data, options | {"width": 2 * z * round(options["width"] / (2 * z), 3)})
+
+    return _pairs("pmvalsampsize-r", None, rounded, tolerance=0, asked="standardized_net_benefit")
 
 
 @_line
@@ -220,8 +393,12 @@ def _decided(data, options):
     pays = data["p"] * (data["amount"] - found) >= (1 - data["p"]) * alarm
     acts = np.where(data["y"] == 1, found, alarm)
     misses = np.where(data["y"] == 1, data["amount"], 0.0)
-    assert np.isclose(inference.money(RowCosts(data["y"], matrix=matrix, on_dominated="set_aside"), data["p"],
-                                      per=len(acts)).cost.value, np.where(pays, acts, misses).sum())
+    assert np.isclose(
+        inference.money(
+            RowCosts(data["y"], matrix=matrix, on_dominated="set_aside"), data["p"], per=len(acts)
+        ).cost.value,
+        np.where(pays, acts, misses).sum(),
+    )
     return np.where(pays, acts, misses).sum(), acts.sum(), misses.sum()
 
 
@@ -250,7 +427,7 @@ def whole_rows():
     """Take whole rows, and of tied scores the last."""
 
     def top(_, data, options):
-        taken = data["y"][np.argsort(data["p"])[::-1][: math.ceil(options["at"][0] * len(data["y"]))]]
+        taken = data["y"][np.argsort(data["p"])[::-1][: round(options["at"][0] * len(data["y"]))]]
         return taken.mean() / data["y"].mean()
 
     return _pairs("empulse", "lift_score", top)

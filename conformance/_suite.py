@@ -63,7 +63,7 @@ def _covers(explanation, package, case):
     return same and all(wanted[key] in np.atleast_1d(value) for key, value in said.items())
 
 
-def _apart(found, value):
+def apart(found, value):
     """Difference on the scale of the tolerance: absolute below one, relative above; nan only equals nan."""
     if np.isnan(found) or np.isnan(value):
         return 0.0 if np.isnan(found) and np.isnan(value) else np.inf
@@ -73,17 +73,17 @@ def _apart(found, value):
 def _sort_value(tally, case, position, found, known):
     """Count one value; the explanation that covers it is marked as used."""
     value = case["values"][position]
-    apart = _apart(found, value)
-    if apart <= case["tolerance"]:
+    distance = apart(found, value)
+    if distance <= case["tolerance"]:
         tally.agreed += 1
         return
     for explanation in known:
         points = case.get("options", {}).get("at")
         here = "at" not in explanation or (points is not None and points[position] in explanation["at"])
         limit = explanation["at_most"]
-        if _covers(explanation, tally.package, case) and here and (limit is None or apart <= limit):
+        if _covers(explanation, tally.package, case) and here and (limit is None or distance <= limit):
             explanation["seen"] = explanation.get("seen", 0) + 1
-            explanation["largest"] = max(explanation.get("largest", 0.0), apart)
+            explanation["largest"] = max(explanation.get("largest", 0.0), distance)
             tally.explained += 1
             return
     options = dict(case.get("options", {}))
@@ -107,7 +107,8 @@ def check_values(content, known):
             continue
         found = answer(case["question"], load(case["input"]), case.get("options", {}))
         if len(found) != len(case["values"]):
-            raise ValueError(f"{tally.package}: {case['function']} has {len(case['values'])} values, stakes {len(found)}.")
+            counts = f"{len(case['values'])} values, stakes {len(found)}"
+            raise ValueError(f"{tally.package}: {case['function']} has {counts}.")
         for position, number in enumerate(found):
             _sort_value(tally, case, position, number, known)
     return tally

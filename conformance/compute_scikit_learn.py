@@ -71,7 +71,8 @@ def _one_class(record):
         hard = [(p >= cut).astype(int) for cut in CUTS]
         for measure, function in MEASURES.items():
             given = {"labels": [0, 1]} if function is metrics.cohen_kappa_score else {}
-            record.add(function.__name__, name, "measured", [function(y, h, **given) for h in hard], measure=measure, at=CUTS)
+            values = [function(y, h, **given) for h in hard]
+            record.add(function.__name__, name, "measured", values, measure=measure, at=CUTS)
 
 
 def _cells(y, p, weight=None):

@@ -26,8 +26,9 @@ def make():
                 for weights in ({}, {**BEYOND, "per_row": True}):
                     record.add("brier_score", name, "metric", value, name="bounded_brier_loss", **weights, **asked)
                 value = cumulative_dynamic_auc(followed, followed, data[model], [horizon])[0]
+                asked["name"] = "roc_auc_score"
                 for weights in ({}, BEYOND):
-                    record.add("cumulative_dynamic_auc", name, "metric", value, name="roc_auc_score", **weights, **asked)
+                    record.add("cumulative_dynamic_auc", name, "metric", value, **weights, **asked)
             free = np.tile(1 - data[model], (len(horizons), 1)).T
             value = integrated_brier_score(followed, followed, free, horizons)
             asked = {"name": "bounded_brier_loss", "horizons": horizons, "model": model}

@@ -22,6 +22,7 @@ MEASURES = {
     "accuracy": "fraction_correct",
 }
 
+
 def _contingency(record, name, p, y):
     tables = [categorical.BinaryContingencyManager(p >= cut, y == 1) for cut in CUTS]
     for question, names in (("counted", COLUMNS), ("measured", MEASURES)):

@@ -48,10 +48,8 @@ def make():
         for norm, of in NORMS.items():
             value = classification.binary_calibration_error(p, y, n_bins=10, norm=norm).item()
             asked = {"n_bins": 10, "binning": "uniform", "arguments": {"n_bins": 10, "norm": norm}}
-            if norm == "l1":
-                record.add("binary_calibration_error", name, "binned", value, read="expected_calibration_error", **asked)
-            else:
-                record.add("binary_calibration_error", name, "gaps", value, of=of, **asked)
+            how = {"of": of} if of else {"read": "expected_calibration_error"}
+            record.add("binary_calibration_error", name, "gaps" if of else "binned", value, **how, **asked)
     return record
 
 

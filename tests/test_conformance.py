@@ -43,4 +43,4 @@ def test_a_value_that_disagrees_fails_and_an_explanation_covers_only_what_it_nam
     assert failed == [1, 1]
     assert not check_package(path, [reason | {"at_most": 2e-6}]).failed
     assert check_package(path, [reason | {"at_most": None, "function": "other"}]).failed
-    assert _suite._apart(float("nan"), 1.0) == float("inf")
+    assert _suite.apart(float("nan"), 1.0) == float("inf")
