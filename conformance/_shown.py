@@ -132,8 +132,10 @@ def edges_of_bins():
 
     def upper(package):
         def gap(_, data, options):
-            digits = np.float64 if package == "netcal" else np.float32  # torchmetrics' edges are in single precision
-            edges = np.linspace(0, 1, options["n_bins"] + 1).astype(digits)
+            edges = np.linspace(0, 1, options["n_bins"] + 1)
+            if package == "torchmetrics":  # torch counts them from both ends
+                steps = np.arange(len(edges)) * (1 / options["n_bins"])
+                edges = np.where(steps < 0.5, steps, 1 - steps[::-1])
             place = np.searchsorted(edges, data["p"], side="right")
             bins = [place == part for part in np.unique(place)]
             apart_by = np.array([abs(data["y"][rows].mean() - data["p"][rows].mean()) for rows in bins])
