@@ -29,7 +29,7 @@ def _parse():
         parser.error(f"{FOLDER} must name the folder of published data.")
     if options.seed and (options.write or not options.live):
         parser.error("--seed goes with --live, and without --write.")
-    options.names = options.names or known
+    options.named, options.names = options.names, options.names or known
     options.whole = len(options.names) == len(known)
     return options
 
@@ -46,6 +46,7 @@ def _run_live(options, known):
     if absent:
         print(f"not installed: {', '.join(absent)}")
     wrong = [f"{tally.package}: {line}" for tally in tallies for line in tally.failed]
+    wrong += [f"{name}: asked for, and not installed" for name in absent if name in options.named]
     if options.write and options.whole and not absent and not wrong:
         keep_live(tallies, DAY)
     return wrong

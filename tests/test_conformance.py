@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from conformance import _page, _suite
+from conformance.__main__ import main
 from conformance._inputs import FOLDER, needs_folder
 from conformance._live import MODULES, run_package
 from conformance._page import LIVE, PAGE
@@ -72,6 +73,15 @@ def test_a_package_that_is_not_installed_is_none_and_other_missing_modules_raise
     assert run_package("netcal", []) is None
     with pytest.raises(ModuleNotFoundError):
         run_package("other", [])
+
+
+def test_command_fails_where_a_package_that_was_asked_for_is_not_installed(reference_dir, monkeypatch, capsys):
+    monkeypatch.setenv(FOLDER, str(reference_dir))
+    monkeypatch.setitem(sys.modules, "netcal.metrics", None)
+    monkeypatch.delitem(sys.modules, "conformance.compute_netcal", raising=False)
+    monkeypatch.setattr(sys, "argv", ["conformance", "--live", "netcal"])
+    assert main() == 1
+    assert "netcal: asked for, and not installed" in capsys.readouterr().out
 
 
 def test_every_difference_is_shown_by_a_line():
