@@ -1,26 +1,46 @@
 """What stakes says: one function for each kind of question, with the columns of an input and the case's options."""
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from stakes import RowCosts, TimeToEvent, correction, costs, curves, decompose, inference, information, metrics, utility
 
 _SUMMARIES = {}
 
 
-def scored(data, *, model="p", weighted=False, horizon=None, cause=None, **options):
-    """Return what stands first in every call: labels (or times to an event), scores, and the weights among the rest."""
+def scored(data, *, model="p", weighted=False, horizon=None, cause=None, followed=None, **options):
+    """Return what stands first in every call: labels (or times to an event), scores, and the weights among the rest.
+
+    With ``followed="beyond"`` the chance of being followed beyond each row's end is given as known; without, stakes
+    estimates that of being followed until then.
+    """
     y = data.get("y")
+    if "y" in data and len(np.unique(y)) == 1:
+        options["pos_label"], y = "yes", np.where(y == 1, "yes", "no")
     if horizon is not None:
         event = data["event" if cause is None else "cause"]
-        y = TimeToEvent(event=event, time=data["time"], horizon=horizon, cause=cause)
+        known = {} if followed is None else {"censoring": _followed_beyond(data, horizon)}
+        y = TimeToEvent(event=event, time=data["time"], horizon=horizon, cause=cause, **known)
     given = {"sample_weight": data["w"]} if weighted else {}
     return (y, data[model]), given | options
 
 
-def metric(data, *, name, **options):
-    """A metric."""
+def _followed_beyond(data, horizon):
+    """Product limit of censoring at each row's end or the horizon, censorings at that very time included."""
+    times, place = np.unique(data["time"], return_inverse=True)
+    ends = np.bincount(place)
+    censored = np.bincount(place, weights=1 - data["event"])
+    at_risk = ends[::-1].cumsum()[::-1] - (ends - censored)  # events at a time come before its censorings
+    limit = np.cumprod(1 - censored / np.maximum(at_risk, 1))
+    return limit[np.searchsorted(times, np.minimum(data["time"], horizon), side="right") - 1]
+
+
+def metric(data, *, name, per_row=False, **options):
+    """A metric; per row of all, in place of per weight, where known weights do not sum to the number of rows."""
     pair, given = scored(data, **options)
-    return getattr(metrics, name)(*pair, **given)
+    return getattr(metrics, name)(*pair, **given) * (pair[0].weight_share if per_row else 1)
 
 
 def curve(data, *, name, at, **options):
@@ -64,6 +84,12 @@ def elementary(data, *, at, share=1.0, **options):
     return [share * metrics.expected_regret(*pair, costs=costs.Fixed(t), **given) for t in at]
 
 
+def skills(data, *, at, **options):
+    """Share that decisions at thresholds save of the regret of acting on everybody or nobody, whichever is less."""
+    pair, given = scored(data, **options)
+    return [metrics.regret_skill_score(*pair, costs=costs.Fixed(t), **given) for t in at]
+
+
 def profit(data, *, kind, **options):
     """Expected maximum profit: what acting on everyone worth it earns, less the regret of the best thresholds."""
     (y, p), given = scored(data, **options)
@@ -72,11 +98,18 @@ def profit(data, *, kind, **options):
     return found.factor * (np.mean(y) * found.offset - regret)
 
 
-def amounts(data, *, read, false_positive, **options):
-    """Money with amounts by row: a miss costs the amount, an alarm always the same and what is due besides."""
+def amounts(data, *, read, false_positive, true_positive=None, **options):
+    """Money with amounts by row: a miss costs the amount, an alarm the same whether false or true unless given."""
     (y, p), _ = scored(data, **options)
-    matrix = (0.0, false_positive, data["amount"], false_positive)
-    return getattr(inference.money(RowCosts(y, matrix=matrix), p, per=len(y)), read).value
+    matrix = (0.0, false_positive, data["amount"], false_positive if true_positive is None else true_positive)
+    outcome = RowCosts(y, matrix=matrix, on_dominated="set_aside")
+    return getattr(inference.money(outcome, p, per=len(y)), read).value
+
+
+def integrated(data, *, name, horizons, **options):
+    """Mean of a metric over horizons."""
+    (outcome, p), given = scored(data, horizon=horizons[0], **options)
+    return inference.integrated_metric(outcome, p, name, horizons=horizons, **given).value
 
 
 def interval(data, *, read, **options):
@@ -128,6 +161,38 @@ def binned(data, *, read, **options):
     return getattr(curves.binned_reliability(*pair, **given), read)
 
 
+def gaps(data, *, of, **options):
+    """Gaps between event rate and mean score of the bins: their mean, the largest, their weighted root mean square."""
+    pair, given = scored(data, **options)
+    found = curves.binned_reliability(*pair, **given)
+    apart = np.abs(found.event_rate - found.mean_score)
+    return {
+        "mean": apart.mean(),
+        "largest": apart.max(),
+        "root mean square": np.sqrt(np.average(apart**2, weights=found.weight)),
+    }[of]
+
+
+def grouped(data, *, threshold, column, weighted=False):
+    """A column of the threshold table at one threshold in each of three groups of rows by their amount."""
+    group = data["amount"] % 3
+    parts = [{key: data[key][group == part] for key in data} for part in np.unique(group)]
+    return np.ravel([counted(part, at=[threshold], column=column, weighted=weighted) for part in parts])
+
+
+def precision_limit(data, *, threshold, confidence_level, **options):
+    """Lower limit of the share of positives among rows at or above a threshold, by Clopper and Pearson."""
+    (y, p), given = scored(data, **options)
+    acted, how = p >= threshold, {"n_bins": 1, "interval": "clopper-pearson"}
+    return curves.binned_reliability(y[acted], p[acted], confidence_level=confidence_level, **how, **given).ci_low
+
+
+def pooled(_, *, centres, read):
+    """Estimates of several centres, pooled."""
+    found = inference.random_effects(*centres)
+    return [getattr(found, key) for key in read]
+
+
 def classes(data, *, name, weighted=False, share=1.0, **options):
     """A metric of many classes."""
     given = {"sample_weight": data["w"]} if weighted else {}
@@ -168,10 +233,13 @@ QUESTIONS = {
             calibration,
         ),
         *(spiegelhalter, followed, binned, classes, rows, evpi_of_cells),
+        *(skills, integrated, gaps, grouped, precision_limit, pooled),
     )
 }
 
 
 def answer(question, data, options):
-    """Return what stakes says, as numbers in a row."""
-    return np.ravel(np.asarray(QUESTIONS[question](data, **options), dtype=float))
+    """Return what stakes says, as numbers in a row; where a number is undefined it is nan, and its warning unheard."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return np.ravel(np.asarray(QUESTIONS[question](data, **options), dtype=float))

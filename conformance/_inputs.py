@@ -10,7 +10,8 @@ import numpy as np
 
 FOLDER = "STAKES_REFERENCE_DIR"
 
-# rows, seed, mean of the true log-odds, what the first model makes of them (stretch, shift), digits of its scores
+# rows, seed, mean of the true log-odds, what the first model makes of them (stretch, shift), digits of its scores,
+# weights and the least of them, the only class
 MADE = {
     "calibrated": {"rows": 400, "seed": 1},
     "overconfident": {"rows": 400, "seed": 2, "stretch": 2.0},
@@ -20,6 +21,9 @@ MADE = {
     "weighted": {"rows": 250, "seed": 6, "weights": True},
     "tied-weighted": {"rows": 250, "seed": 7, "digits": 1, "weights": True},
     "small": {"rows": 24, "seed": 8},
+    "weighted, some 0": {"rows": 200, "seed": 9, "digits": 2, "weights": True, "least": 0},
+    "no positives": {"rows": 40, "seed": 10, "only": 0},
+    "no negatives": {"rows": 40, "seed": 11, "only": 1},
 }
 SURVIVAL = {"survival": {"rows": 500, "seed": 11}, "competing": {"rows": 600, "seed": 12, "causes": 2}}
 CLASSES = {
@@ -47,6 +51,13 @@ READ_CLASSES = {
     "hpc_cv": ("tidymodels_predictions/hpc_cv", "obs", ("VF", "F", "M", "L"), "weight"),
     "species": ("tidymodels_predictions/species_probs", "species", ("bobcat", "coyote", "gray_fox"), None),
 }
+
+
+def draw_anew(seed):
+    """Draw every made input from its own seed plus this one; before any is loaded, since loaded ones stay."""
+    for made in (MADE, SURVIVAL, CLASSES):
+        for known in made.values():
+            known["seed"] += seed
 
 
 def needs_folder(name):
@@ -78,7 +89,7 @@ def _normal(rng, size):
     return rng.random((12, size)).sum(axis=0) - 6
 
 
-def _binary(rows, seed, *, mean=-0.5, stretch=1.0, shift=0.0, digits=6, weights=False):
+def _binary(rows, seed, *, mean=-0.5, stretch=1.0, shift=0.0, digits=6, weights=False, least=1, only=None):
     rng = np.random.default_rng(seed)
     truth = mean + 1.3 * _normal(rng, rows)
     found = {
@@ -87,7 +98,9 @@ def _binary(rows, seed, *, mean=-0.5, stretch=1.0, shift=0.0, digits=6, weights=
         "q": np.clip(np.round(_expit(truth + 0.8 * _normal(rng, rows)), digits), 0.001, 0.999),
     }
     if weights:
-        found["w"] = np.floor(1 + 4 * rng.random(rows))
+        found["w"] = np.floor(least + 4 * rng.random(rows))
+    if only is not None:
+        found["y"] = np.full(rows, only)
     return found | {"amount": np.floor(25 + 400 * rng.random(rows) ** 3)}
 
 

@@ -11,7 +11,7 @@ VALUES = Path(__file__).parent / "values"
 THRESHOLDS = [round(0.03 * k, 2) for k in range(1, 31)]
 # between scores: what a tie counts as is a convention
 BETWEEN = [cut + 1e-9 for cut in THRESHOLDS[:20]]
-DAY = "2026-11-22"
+DAY = "2026-11-26"
 
 
 class Record:
@@ -28,7 +28,7 @@ class Record:
         self.name = file or package.lower()
         self.cases = []
 
-    def add(self, function, data, question, values, *, arguments=None, tolerance=1e-10, **options):
+    def add(self, function, data, question, values, /, *, arguments=None, tolerance=1e-10, **options):
         """Add the values of one call, and the question to stakes that they answer; a value that is none is an error."""
         found = [float(value) for value in np.ravel(values)]
         if not found:

@@ -37,6 +37,19 @@ def packages():
     return sorted(VALUES.glob("*.json"))
 
 
+def kept_cases(stem, *, function=None, input=None, question=None, **options):  # noqa: A002 - as the files name it
+    """Return the cases of a file of values that ask for this."""
+    wanted = {"function": function, "input": input, "question": question}
+    wanted = {key: value for key, value in wanted.items() if value is not None}
+    cases = json.loads((VALUES / f"{stem}.json").read_text(encoding="utf-8"))["cases"]
+    return [
+        case
+        for case in cases
+        if all(case[key] == value for key, value in wanted.items())
+        and all(case.get("options", {}).get(key) == value for key, value in options.items())
+    ]
+
+
 def explanations():
     """Return the differences that are understood, each with its reason and how large it is at most."""
     return json.loads(EXPLAINED.read_text(encoding="utf-8"))
@@ -50,7 +63,7 @@ def _covers(explanation, package, case):
     return same and all(wanted[key] in np.atleast_1d(value) for key, value in said.items())
 
 
-def _apart(found, value):
+def apart(found, value):
     """Difference on the scale of the tolerance: absolute below one, relative above; nan only equals nan."""
     if np.isnan(found) or np.isnan(value):
         return 0.0 if np.isnan(found) and np.isnan(value) else np.inf
@@ -60,17 +73,17 @@ def _apart(found, value):
 def _sort_value(tally, case, position, found, known):
     """Count one value; the explanation that covers it is marked as used."""
     value = case["values"][position]
-    apart = _apart(found, value)
-    if apart <= case["tolerance"]:
+    distance = apart(found, value)
+    if distance <= case["tolerance"]:
         tally.agreed += 1
         return
     for explanation in known:
         points = case.get("options", {}).get("at")
         here = "at" not in explanation or (points is not None and points[position] in explanation["at"])
         limit = explanation["at_most"]
-        if _covers(explanation, tally.package, case) and here and (limit is None or apart <= limit):
+        if _covers(explanation, tally.package, case) and here and (limit is None or distance <= limit):
             explanation["seen"] = explanation.get("seen", 0) + 1
-            explanation["largest"] = max(explanation.get("largest", 0.0), apart)
+            explanation["largest"] = max(explanation.get("largest", 0.0), distance)
             tally.explained += 1
             return
     options = dict(case.get("options", {}))
@@ -81,8 +94,12 @@ def _sort_value(tally, case, position, found, known):
 
 
 def check_package(path, known):
+    """Ask stakes every question of a file of values."""
+    return check_values(json.loads(path.read_text(encoding="utf-8")), known)
+
+
+def check_values(content, known):
     """Ask stakes every question of a package."""
-    content = json.loads(path.read_text(encoding="utf-8"))
     tally = Tally(*(content[key] for key in ("package", "version", "language", "source")))
     for case in content["cases"]:
         if needs_folder(case["input"]) and FOLDER not in os.environ:
@@ -90,7 +107,8 @@ def check_package(path, known):
             continue
         found = answer(case["question"], load(case["input"]), case.get("options", {}))
         if len(found) != len(case["values"]):
-            raise ValueError(f"{path.name}: {case['function']} has {len(case['values'])} values, stakes {len(found)}.")
+            counts = f"{len(case['values'])} values, stakes {len(found)}"
+            raise ValueError(f"{tally.package}: {case['function']} has {counts}.")
         for position, number in enumerate(found):
             _sort_value(tally, case, position, number, known)
     return tally

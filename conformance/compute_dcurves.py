@@ -51,13 +51,13 @@ def _followed(record):
         record.add("dca", name, "curve", found[known], name="net_benefit_curve", censoring="acted", **asked)
 
 
-def main():
-    """Write the values."""
+def make():
+    """Return the values."""
     record = Record("dcurves")
     _binary(record)
     _followed(record)
-    record.write()
+    return record
 
 
 if __name__ == "__main__":
-    main()
+    make().write()

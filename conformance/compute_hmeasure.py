@@ -6,8 +6,8 @@ from conformance._inputs import load
 from conformance._record import Record
 
 
-def main():
-    """Write the values."""
+def make():
+    """Return the values."""
     record = Record("hmeasure")
     for name in ("calibrated", "overconfident", "rare", "tied", "small", "cells", "flares", "bcsc"):
         data = load(name)
@@ -16,8 +16,8 @@ def main():
                 value = hmeasure.h_score(data["y"], data[model], severity_ratio=ratio)
                 asked = {"severity_ratio": ratio} if ratio else {}
                 record.add("h_score", name, "metric", value, name="h_measure_score", model=model, **asked)
-    record.write()
+    return record
 
 
 if __name__ == "__main__":
-    main()
+    make().write()

@@ -9,8 +9,8 @@ INPUTS = ["calibrated", "overconfident", "underconfident", "tied", "weighted", "
 TERMS = ["score", "miscalibration", "discrimination", "uncertainty"]
 
 
-def main():
-    """Write the values."""
+def make():
+    """Return the values."""
     record = Record("model-diagnostics")
     for name in INPUTS:
         data = load(name)
@@ -25,8 +25,8 @@ def main():
         values = [ElementaryScore(cut, "mean")(data["y"], data["p"], data.get("w")) for cut in BETWEEN]
         weighted = {"weighted": True} if "w" in data else {}
         record.add("ElementaryScore", name, "elementary", values, at=BETWEEN, **weighted)
-    record.write()
+    return record
 
 
 if __name__ == "__main__":
-    main()
+    make().write()

@@ -11,8 +11,8 @@ SETTINGS = [
 ]
 
 
-def main():
-    """Write the values."""
+def make():
+    """Return the values."""
     record = Record("pmvalsampsize")
     for prevalence, auc, wide, narrow in SETTINGS:
         given = {"prevalence": prevalence, "cstatistic": auc, "oeciwidth": wide, "cstatciwidth": narrow}
@@ -22,8 +22,8 @@ def main():
             (found[2], {"question": "auc", "auc": auc, "width": narrow}),
         ):
             record.add(line[0], "none", "rows", line[1], arguments=given, prevalence=prevalence, **asked)
-    record.write()
+    return record
 
 
 if __name__ == "__main__":
-    main()
+    make().write()

@@ -16,8 +16,8 @@ COLUMNS = {
 STEP = 0.05
 
 
-def main():
-    """Write the values."""
+def make():
+    """Return the values."""
     record = Record("rtichoke")
     for name in ("calibrated", "rare", "tied"):
         data = load(name)
@@ -29,8 +29,8 @@ def main():
             pairs = [(cut, value) for cut, value in zip(cuts, kept[theirs].to_list(), strict=True) if 0 < cut < 1]
             at, values = zip(*pairs, strict=True)
             record.add(f"prepare_performance_data, {theirs}", name, "counted", values, column=ours, at=list(at))
-    record.write()
+    return record
 
 
 if __name__ == "__main__":
-    main()
+    make().write()
