@@ -7,6 +7,7 @@ says, and what stakes (or the formula in full) says with the change, which must 
 import math
 
 import numpy as np
+from scipy.integrate import trapezoid
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
@@ -181,7 +182,7 @@ def followed_beyond():
             )[0]
             for horizon in options["horizons"]
         ]
-        return np.trapezoid(at, options["horizons"]) / (options["horizons"][-1] - options["horizons"][0])
+        return trapezoid(at, options["horizons"]) / (options["horizons"][-1] - options["horizons"][0])
 
     names = ("brier_score", "cumulative_dynamic_auc", "integrated_brier_score")
     return [line for name in names for line in _pairs("scikit-survival", name, beyond, input="survival")]
@@ -426,10 +427,10 @@ def _savings(true_positive):
 
 @_line
 def whole_rows():
-    """Take whole rows, and of tied scores the last."""
+    """Take whole rows; of tied scores those that its sort puts last, which depends on NumPy, so none is shown."""
 
     def top(_, data, options):
         taken = data["y"][np.argsort(data["p"])[::-1][: round(options["at"][0] * len(data["y"]))]]
         return taken.mean() / data["y"].mean()
 
-    return _pairs("empulse", "lift_score", top)
+    return _pairs("empulse", "lift_score", top, input="cells")

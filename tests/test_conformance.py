@@ -60,7 +60,7 @@ def test_page_counts_values_of_packages_run_at_once():
 )
 @pytest.mark.filterwarnings("ignore")  # of the packages
 def test_values_of_packages_run_at_once_agree_or_are_explained(name, module, reference_dir, monkeypatch):
-    pytest.importorskip(module)
+    pytest.importorskip(module, minversion="1.8" if module == "sklearn" else None)
     monkeypatch.setenv(FOLDER, str(reference_dir))
     tally = run_package(name, explanations())
     assert not tally.failed
