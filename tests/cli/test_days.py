@@ -61,12 +61,16 @@ def test_the_answer_is_one_screen(models, cli):
 
 def test_numbers_on_the_screen_are_those_of_the_library(days, cli):
     lines = cli("compare", "old.json", "new.json").out.splitlines()
-    cost = next(each for each in read(days / "new.json").compare(read(days / "old.json")).of("cost"))
+    changes = read(days / "new.json").compare(read(days / "old.json"))
+    cost, ratio = changes.of("cost")[0], changes.of("o_e_ratio")[0]
     line = next(line for line in lines if line.split()[:2] == ["m0:", "cost"])
     low, high = (f"{1000 * end:+.0f}" for end in cost.interval)
     assert f"{1000 * cost.change:+.0f} ({low} to {high})" in line
     share = pl.read_csv(days / "old.csv")["ill"].mean()
     assert lines[0] == f"old.json: 800 rows, {100 * share:.3g}% positive; 2 models"
+    assert line.endswith(f"{cost.p_adjusted:.2g}")
+    assert 0.0 < ratio.p_adjusted < 0.00005  # which is not 0
+    assert next(line for line in lines if line.startswith("m0: O:E")).endswith(" < 0.001")
 
 
 @pytest.mark.usefixtures("days")
