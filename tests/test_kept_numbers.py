@@ -261,31 +261,18 @@ def test_numbers_of_a_boundary(asked, allowed):
 
 
 KNOTS = {"rule.ranker.knots.#": ("zero negative huge double", LEARNED)}
-UNUSED = "an abstention selects nothing, whatever the order"
-RANKER = {
-    "rule.ranker.c*": ("zero negative huge double", UNUSED),
-    "rule.ranker.ranks.#": ("zero double", UNUSED),
-    "rule.ranker.scale": ("huge double", UNUSED),
-}
+COUNTED = {"certificate.regions_tested": ("double", "counts those that passed before, of which nothing is kept")}
+FORECAST = {"certificate.rows_needed": ("zero double", "a forecast by the learned model")}
 
 
 @pytest.mark.parametrize(
     ("rows", "promise", "further"),
     [
-        (2000, 0.6, KNOTS),
-        (
-            200,
-            0.95,
-            {
-                **KNOTS,
-                **RANKER,
-                "certificate.regions_tested": ("double", "counts those that passed before, of which nothing is kept"),
-                "certificate.rows_needed": ("zero double", "a forecast by the learned model"),
-            },
-        ),
+        (2000, 0.6, {**KNOTS, **COUNTED}),
+        (200, 0.95, {**COUNTED, **FORECAST}),
     ],
     ids=["certified", "abstained"],
-)  # fmt: skip
+)
 def test_numbers_of_a_certificate(rows, promise, further):
     boundary = fit_boundary(*region(rows), min_precision=promise, confidence_level=0.9)
     aside = {"threshold": ("zero negative infinite huge double", PICTURE)}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stakes
+from stakes.boundary import fit_boundary
 from stakes import costs
 from stakes.evaluation._finding import Finding, Findings
 from stakes.outputs import result_table as _html
@@ -141,6 +142,16 @@ def test_evaluation_without_intervals_and_decomposition_of_one_class():
     Page(stakes.decompose([0, 0], [0.1, 0.2], costs=costs.Uniform(0, 1), pos_label=1)._repr_html_())
 
 
+def ranked():
+    """Return a certified boundary along a learned order: beyond an uncertainty of .5 the score says nothing."""
+    rng = np.random.default_rng(0)
+    score, uncertainty = rng.random((2, 4000))
+    y = rng.random(4000) < np.where(uncertainty < 0.5, score, 0.3)
+    found = fit_boundary(y, score, uncertainty, min_precision=0.7, confidence_level=0.9)
+    assert (found.solver, found.certificate.abstained) == ("ranker", False)
+    return found
+
+
 def test_boundary_shows_levels_totals_and_how_far_to_trust_them():
     result = boundary(min_precision=0.4)
     text = Page(result._repr_html_()).text
@@ -159,7 +170,9 @@ def test_boundary_shows_levels_totals_and_how_far_to_trust_them():
     certified = RESULTS["certified boundary"]("")
     shown = Page(certified._repr_html_()).text
     assert f"lower bound {certified.certificate.lower_bound:.4g}" in shown
-    assert "from score" not in shown
+    assert certified.solver == "single_threshold"
+    assert "from score" in shown
+    assert "from score" not in Page(ranked()._repr_html_()).text
     assert "all levels" not in Page(boundary(min_precision=0.4, levels=1)._repr_html_()).text
 
 
