@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import stakes
-from stakes.boundary import fit_boundary
 from stakes import costs
+from stakes.boundary import fit_boundary
 from stakes.evaluation._finding import Finding, Findings
 from stakes.outputs import result_table as _html
 
