@@ -153,7 +153,7 @@ def expected_regret(
 
 
 def _stated_unit(y_true: Any, *, scale: Any, deferral: Any, unit_cost: float) -> float:
-    """Unit cost of the mean row at the cost ratio 1/2, where amounts by row cost as stated; refuse what does not fit."""
+    """Unit cost of the mean row at the ratio 1/2, where amounts by row cost as stated; refuse what does not fit."""
     if not isinstance(y_true, RowCosts):
         raise TypeError("expected_regret needs costs=; only amounts by row, a RowCosts, say what mistakes cost.")
     given = {"scale": scale not in (None, "regret"), "deferral": deferral is not None, "unit_cost": unit_cost != 1.0}

@@ -407,9 +407,9 @@ def _money_loss(
         sample_weight=sample_weight,
         pos_label=pos_label,
     )
-    c = check_factor(factor) / (1.0 + check_factor(factor))
-    regret = float(_losses.expected_regret(outcome, y_prob, costs=c))
-    total = outcome.base + outcome.at_stake * regret / (1.0 - c)
+    k = check_factor(factor)
+    regret = float(_losses.expected_regret(outcome, y_prob, costs=k / (1.0 + k)))
+    total = outcome.base + outcome.at_stake * regret * (1.0 + k)
     return check_size(check_number(per, "per"), "per") * total / float(outcome.counted.sum())
 
 
