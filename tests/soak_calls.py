@@ -115,6 +115,7 @@ def arguments(path, function, rng):
         return None
     for key, parameter in inspect.signature(function).parameters.items():
         required = parameter.default is parameter.empty and parameter.kind not in (2, 4)
+        required |= (name, key) == ("expected_regret", "costs")  # which only amounts by row may lack
         if required or key in {"y_prob", "y_score", "metric", "kind"}:
             if key not in known and key not in own:
                 return None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
@@ -162,3 +165,33 @@ def test_tags_of_older_scikit_learn_say_who_takes_several_classes():
         except ValueError:
             several = False
         assert model._more_tags()["binary_only"] is not several
+
+
+@every_model
+def test_classifiers_know_their_features_and_can_be_pickled_and_cloned(data, name):
+    pandas = pytest.importorskip("pandas")
+    X, y, other = (pandas.DataFrame(part, columns=list("abcdef")) if part.ndim == 2 else part for part in data)
+    model = clone(MODELS[name]).fit(X, y)
+    assert list(model.feature_names_in_) == list("abcdef")
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(other), model.predict(other))  # noqa: S301
+    assert np.array_equal(clone(model).fit(X, y).predict(other), model.predict(other))
+    framed = make_pipeline(StandardScaler(), clone(MODELS[name])).set_output(transform="pandas").fit(X, y)
+    assert list(framed[-1].feature_names_in_) == list("abcdef")
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith("boundary")])
+def test_weights_are_routed_to_the_last_step_of_a_pipeline(data, name):
+    X, y, other = data
+    weight = 1.0 + np.arange(len(y)) % 4
+    scaled = StandardScaler().fit(X)
+    plain = clone(MODELS[name]).fit(scaled.transform(X), y, sample_weight=weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)  # for calibration, which routes too
+        last = clone(MODELS[name]).set_params(estimator=inner).set_fit_request(sample_weight=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), last)
+        found = pipe.fit(X, y, sample_weight=weight).predict(other)
+    assert np.array_equal(found, plain.predict(scaled.transform(other)))
+    unweighted = clone(MODELS[name]).fit(scaled.transform(X), y)
+    assert not np.array_equal(
+        unweighted.predict_proba(scaled.transform(other)), plain.predict_proba(scaled.transform(other))
+    )

@@ -62,6 +62,7 @@ VALID = {
 OWN = {
     "integrated_metric": {"outcome": TimeToEvent(event=Y, time=np.arange(80) % 7 + 1.0, horizon=4.0)},
     "beta_loss": {"a": 2, "b": 8},
+    "expected_regret": {"costs": (0.1, 0.3)},  # only amounts by row need none
     "penalized_brier_loss": {"y_prob": np.column_stack([1 - P, P])},
     "penalized_log_loss": {"y_prob": np.column_stack([1 - P, P])},
     "compare": {"a": P, "b": P**2},

@@ -140,6 +140,7 @@ OF_OBJECT = {
 }
 GOAL = {"goal": "recall", "min_precision": 0.5}
 OWN = {
+    "expected_regret": {"costs": 0.2},
     "integrated_metric": {"metric": "bounded_brier_loss"},
     "multilabel_loss": {"y_true": np.column_stack([1 - Y, Y]), "y_prob": TWO},
     "decision_calibration_test": {"y_prob": TWO},

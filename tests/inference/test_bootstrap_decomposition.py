@@ -9,9 +9,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from replications import coverage_decomposition as coverage
 from stakes import ScoreTable, costs, decompose
+from stakes.base.numerics import stratified_folds
 from stakes.base.validation import BinarySample
 from stakes.inference import Moments, decomposition_interval, metric_interval
-from stakes.inference._cross_fitting import cross_fit, non_negative_interval, stratified_folds
+from stakes.inference._cross_fitting import cross_fit, non_negative_interval
 from stakes.metrics import h_measure_score, roc_auc_score
 
 BRIER = costs.Uniform(0, 1)

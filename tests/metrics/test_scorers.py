@@ -2,6 +2,7 @@
 
 import pickle
 from inspect import signature
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from stakes import bounded_brier_loss, costs, expected_regret
+from stakes import RowCosts, bounded_brier_loss, costs, expected_regret, money
 from stakes.metrics import METRICS, Metric, get_scorer, metrics_table, register
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -148,3 +149,86 @@ def test_scikit_learn_reads_the_arguments_of_a_metric_as_they_are_called():
     called = signature(type(scored).__call__)
     assert [*signature(scored).parameters.values()] == [*called.parameters.values()][1:]
     assert signature(scored).parameters["pos_label"].default is None
+
+
+def paid(n=200, seed=5):
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(n, 2))
+    y = (rng.random(n) < 1 / (1 + np.exp(1.5 - features[:, 0]))).astype(int)
+    return features, y, rng.lognormal(4, 1, n), rng.uniform(5, 60, n)
+
+
+def money_of_rows(model, features, y, loss, check, *, per=1000.0):
+    total = 0.0
+    for p, label, miss, alarm in zip(model.predict_proba(features)[:, 1], y, loss, check, strict=True):
+        act = p * miss >= (1 - p) * alarm
+        total += alarm if act and not label else miss if label and not act else 0.0
+    return per * total / len(y)
+
+
+@pytest.mark.parametrize("by_row", [("false_negative",), ("false_positive", "false_negative")])
+def test_amounts_by_row_are_routed_to_the_scorer_of_money(by_row):
+    features, y, loss, check = paid()
+    amounts = {"false_positive": check, "false_negative": loss}
+    constant = {name: 15.0 for name in amounts if name not in by_row}
+    routed = {name: amounts[name] for name in by_row}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = get_scorer("money", **constant).set_score_request(**dict.fromkeys(by_row, True))
+        options = {"return_indices": True, "return_estimator": True, "cv": 4}
+        found = cross_validate(LogisticRegression(), features, y, scoring=scorer, params=routed, **options)
+        search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=scorer, cv=3).fit(features, y, **routed)
+    assert np.isfinite(search.best_score_)
+    for score, rows, model in zip(found["test_score"], found["indices"]["test"], found["estimator"], strict=True):
+        each = [np.broadcast_to(routed.get(name, 15.0), len(y))[rows] for name in ("false_negative", "false_positive")]
+        assert score == pytest.approx(-money_of_rows(model, features[rows], y[rows], *each), rel=1e-12)
+
+
+def test_the_scorer_of_money_agrees_with_money_and_weighs_rows():
+    features, y, loss, check = paid()
+    model = LogisticRegression().fit(features, y)
+    weight = np.arange(len(y)) % 3
+    outcome = RowCosts(y, false_positive=check, false_negative=loss, sample_weight=weight)
+    scorer = get_scorer("money", factor=2.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        score = scorer(model, features, y, sample_weight=weight, false_positive=check, false_negative=loss)
+    assert score == pytest.approx(-money(outcome, model.predict_proba(features)[:, 1], factor=2.0).cost.value)
+    text = np.where(y == 1, "fraud", "ok")
+    named = LogisticRegression().fit(features, text)
+    by_name = get_scorer("money", pos_label="fraud", per=1, false_positive=15)
+    wanted = -money_of_rows(model, features, y, loss, np.full(len(y), 15.0), per=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert by_name(named, features, text, false_negative=loss) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_scorer_of_money_refuses_what_it_cannot_use():
+    with pytest.raises(TypeError, match=r"money takes no parameter 'costs'"):
+        get_scorer("money", costs=0.1)
+    with pytest.raises(ValueError, match=r"false_negative must be one amount for all rows.*set_score_request"):
+        get_scorer("money", false_positive=15, false_negative=[1.0, 2.0])
+    with pytest.raises(ValueError, match="belong together"):
+        get_scorer("money", false_positive=15)(MODEL, X, Y)
+
+
+class Counting(LogisticRegression):
+    """Count how often probabilities are asked for."""
+
+    calls: ClassVar[list[int]] = []
+
+    def predict_proba(self, X):
+        self.calls.append(len(X))
+        return super().predict_proba(X)
+
+
+def test_several_scorers_ask_for_the_probabilities_once_per_fold():
+    features, y, loss, _ = paid()
+    Counting.calls.clear()
+    with sklearn.config_context(enable_metadata_routing=True):
+        scoring = {
+            "brier": get_scorer("bounded_brier_loss", bounds=(0.1, 0.5)),
+            "benefit": get_scorer("net_benefit_score", threshold=0.2),
+            "area": get_scorer("roc_auc_score"),  # by decision_function
+            "money": get_scorer("money", false_positive=15).set_score_request(false_negative=True),
+        }
+        result = cross_validate(Counting(), features, y, scoring=scoring, cv=4, params={"false_negative": loss})
+    assert {f"test_{name}" for name in scoring} <= result.keys()
+    assert Counting.calls == [50] * 4

@@ -9,8 +9,9 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import lognorm
 
-from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate
+from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate, evaluate_frame, expected_regret
 from stakes.inference import money, select_best, to_expect
+from stakes.outcomes import OutcomeColumns
 
 FAMILIES = [
     costs.Uniform(0.1, 0.6),
@@ -343,3 +344,60 @@ def test_skewness_by_quantiles_is_that_of_the_lognormal_distribution(sigma):
     assert (found.rows, found.effective) == pytest.approx(
         (2000, 2000 * np.mean(amount) ** 2 / np.mean(amount**2)), rel=1e-3
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_expected_regret_of_amounts_without_costs_is_that_of_every_decision(weighted):
+    y, amount, models = priced(50)
+    p, weight = models["b"], np.arange(50) % 4 if weighted else np.ones(50)
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, sample_weight=weight)
+    wanted = 0.0
+    for k in range(50):
+        act = p[k] * amount[k] >= (1 - p[k]) * 7.0
+        wanted += weight[k] * (7.0 if act and not y[k] else amount[k] if y[k] and not act else 0.0)
+    assert expected_regret(outcome, p) == pytest.approx(wanted / weight.sum(), rel=1e-12)
+    assert expected_regret(outcome, p, per=1000) == pytest.approx(money(outcome, p).cost.value, rel=1e-12)
+    full = RowCosts(y, matrix=(1.0, 8.0, 2.0 + amount, 2.0), sample_weight=weight)
+    assert expected_regret(full, p) == pytest.approx(wanted / weight.sum(), rel=1e-12)
+    assert expected_regret(full, p) == pytest.approx(money(full, p, per=1).cost.value - full.base / weight.sum())
+
+
+def test_expected_regret_without_costs_needs_amounts_and_takes_no_other_unit():
+    y, amount, models = priced(50)
+    with pytest.raises(TypeError, match="expected_regret needs costs="):
+        expected_regret(y, models["a"])
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    for beside in ({"scale": "loss"}, {"deferral": 0.1}, {"unit_cost": 5.0}):
+        with pytest.raises(ValueError, match=f"{next(iter(beside))}= does not fit amounts as stated"):
+            expected_regret(outcome, models["a"], **beside)
+
+
+def test_columns_of_amounts_are_those_of_an_outcome():
+    frame = pytest.importorskip("polars").DataFrame
+    y, amount, models = priced(200)
+    data = frame({"y": y, "amount": amount, "a": models["a"]})
+    found = evaluate_frame(data, label="y", false_positive=15, false_negative="amount", unit="EUR")
+    assert found.models == ("a",)
+    outcome = RowCosts(y, false_positive=15, false_negative=amount, unit="EUR")
+    assert found.money == {"a": money(outcome, models["a"])}
+    told = OutcomeColumns(false_positive=15, false_negative="amount", unit="EUR")
+    assert evaluate_frame(data, label="y", outcome=told).money == found.money
+    with pytest.raises(ValueError, match="false_positive= and false_negative= belong together"):
+        evaluate_frame(data, label="y", false_negative="amount")
+    with pytest.raises(ValueError, match="false_negative= and outcome= cannot both be given"):
+        evaluate_frame(data, label="y", false_negative="amount", outcome=told)
+    with pytest.raises(ValueError, match="needs time="):
+        evaluate_frame(data, label="y", unit="EUR")
+
+
+def test_one_default_says_for_how_many_rows_money_is():
+    y, amount, models = priced(200)
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    per_row = money(outcome, models["a"], per=1).cost.value
+    assert money(outcome, models["a"]).cost.value == pytest.approx(1000 * per_row)
+    assert money(outcome, models["a"], per="total").cost.value == pytest.approx(200 * per_row)
+    weighted = RowCosts(y, false_positive=7.0, false_negative=amount, sample_weight=np.full(200, 0.5))
+    assert money(weighted, models["a"], per="total").cost.value == pytest.approx(100 * per_row)
+    assert evaluate(outcome, models["a"]).money["model"] == money(outcome, models["a"])
+    with pytest.raises(ValueError, match='per must be "total" or a finite number > 0'):
+        money(outcome, models["a"], per="all")

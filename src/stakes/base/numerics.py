@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
+from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import BinarySample, blocks
 
 # Sums over long arrays, block by block, with infinite values of weight zero.
@@ -400,3 +400,15 @@ def _likelihood(design: Floats, positives: Floats, negatives: Floats, eta: Float
     p = np.where(low, rare, 1.0 / one_more)
     value = positives @ np.minimum(eta, 0.0) - negatives @ np.maximum(eta, 0.0) - weight @ np.log1p(small)
     return float(value), design.T @ (positives - weight * p), design.T @ (design * (weight * rare / one_more)[:, None])
+
+
+# Folds for cross-fitting.
+
+
+def stratified_folds(y: Bools, cv: int, rng: np.random.Generator) -> Integers:
+    """Assign stratified folds whose sizes differ by at most one row, overall and by class."""
+    fold = np.empty(len(y), dtype=np.intp)
+    positives = int(np.count_nonzero(y))
+    fold[y] = rng.permutation(positives) % cv
+    fold[~y] = (positives + rng.permutation(len(y) - positives)) % cv
+    return fold

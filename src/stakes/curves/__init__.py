@@ -8,6 +8,7 @@ from stakes.curves._curve import ratio_of as ratio_of
 from stakes.curves._curve import straight as straight
 from stakes.curves._decision import TIE as TIE
 from stakes.curves._decision import (
+    BestThreshold,
     BrierCurve,
     CostCurve,
     InterventionsCurve,
@@ -57,6 +58,7 @@ from stakes.curves._reliability import times_odds as times_odds
 
 __all__ = [
     "CURVES",
+    "BestThreshold",
     "BinnedReliability",
     "BrierCurve",
     "CostCurve",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.numerics import stratified_folds
 from stakes.base.validation import (
     blocks,
     check_choice,
     check_flag,
     check_number,
+    check_same_order,
     check_size,
     in_percent,
     to_array,
@@ -28,7 +30,7 @@ from stakes.core.regret import Rule
 from stakes.core.score_table import ScoreTable, mean_table
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, Uniform, as_costs
 from stakes.curves._curve import Basis, Combination, Curve, product, straight
-from stakes.outcomes import Imputed, TimeToEvent, acted_shares
+from stakes.outcomes import Imputed, RowCosts, TimeToEvent, acted_shares
 from stakes.outputs.result_table import Tabular, build_frame
 
 Pieces = tuple[Floats, Floats, Floats]  # knots, shares of false positives and of false negatives in between
@@ -148,9 +150,14 @@ class ThresholdTable(Tabular):
     tp, fp, fn, tn : ndarray of shape (k,)
         Weight of true and false positives and negatives.
     cost_ratio : ndarray of shape (k,)
-        What a false positive costs at each threshold, a false negative costing the rest of 1.
+        What a false positive costs at each threshold, a false negative costing the rest of 1; nan where each row has
+        amounts of its own.
     about : str, default ""
         What a picture must say of the rows: the horizon, what weighs them.
+    cost : ndarray of shape (k,), optional
+        What acting from each threshold on costs, in the unit of the amounts; None without amounts by row.
+    choice : ThresholdChoice, optional
+        The rows from which :attr:`best` is chosen; None without amounts by row.
 
     Examples
     --------
@@ -167,6 +174,24 @@ class ThresholdTable(Tabular):
     tn: Floats
     cost_ratio: Floats
     about: str = ""
+    cost: Floats | None = None
+    choice: ThresholdChoice | None = None
+
+    @cached_property
+    def best(self) -> BestThreshold:
+        """The one threshold for all rows that is cheapest on them, and what its choice costs on rows left out.
+
+        Raises
+        ------
+        ValueError
+            Without amounts by row.
+        """
+        if self.choice is None:
+            raise ValueError(
+                "best needs amounts by row, a RowCosts in place of y_true: with one cost ratio for all rows the best "
+                "threshold for calibrated probabilities is that ratio."
+            )
+        return self.choice.best()
 
     @property
     def sensitivity(self) -> Floats:
@@ -241,22 +266,134 @@ class ThresholdTable(Tabular):
         >>> threshold_table([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).frame("polars").columns[:5]
         ['threshold', 'tp', 'fp', 'fn', 'tn']
         """
-        return build_frame({name: getattr(self, name) for name in COLUMNS}, backend)
+        return build_frame({name: getattr(self, name) for name in self._columns}, backend)
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return COLUMNS if self.cost is None else (*_COUNTS, *_RATES, "cost")
 
     def _records(self) -> list[dict[str, Any]]:
-        columns = [getattr(self, name).tolist() for name in COLUMNS]
-        return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+        columns = [getattr(self, name).tolist() for name in self._columns]
+        return [dict(zip(self._columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
         if len(self.threshold) <= _SHOWN_ROWS:
             return super()._repr_html_()
         rows = np.linspace(0, len(self.threshold) - 1, _SHOWN_ROWS).astype(np.intp)
-        kept = [getattr(self, name)[rows] for name in (*_COUNTS, "cost_ratio")]
-        return f"{ThresholdTable(*kept)._repr_html_()}<p>{_SHOWN_ROWS} of {len(self.threshold)} thresholds</p>"
+        names = (*_COUNTS, "cost_ratio", *(() if self.cost is None else ("cost",)))
+        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        return f"{replace(self, **kept)._repr_html_()}<p>{_SHOWN_ROWS} of {len(self.threshold)} thresholds</p>"
 
     def __repr__(self) -> str:
         low, high = self.threshold.min(), self.threshold.max()
         return f"ThresholdTable({len(self.threshold)} thresholds in [{low:g}, {high:g}])"
+
+
+@dataclass(frozen=True)
+class BestThreshold(Tabular):
+    """The cheapest single threshold where each row has amounts of its own.
+
+    Parameters
+    ----------
+    threshold : float
+        Act where score >= threshold; infinite where acting on nobody is cheapest.
+    cost : float
+        What it costs on the rows that it was chosen on, the cheapest of many thresholds: on average too low.
+    held_out_cost : float
+        What thresholds cost that are chosen in the same way on nine tenths of the rows, on the tenth left out (ten
+        folds, each with its share of either class); nan with fewer than two rows of a class.
+    none, every : float
+        What acting on nobody and on everybody costs.
+    unit : str
+        What costs are counted in.
+
+    Examples
+    --------
+    >>> from stakes import RowCosts, threshold_table
+    >>> outcome = RowCosts([0, 1, 0, 1] * 20, false_positive=30, false_negative=[100, 200, 50, 20] * 20, unit="EUR")
+    >>> threshold_table(outcome, [0.02, 0.3, 0.2, 0.1] * 20, per=1).best
+    BestThreshold(0.3: cost 5 EUR, held out 5 EUR)
+    """
+
+    threshold: float
+    cost: float
+    held_out_cost: float
+    none: float
+    every: float
+    unit: str
+
+    @property
+    def optimism(self) -> float:
+        """By how much costs on the rows of the choice are below those on rows left out."""
+        return self.held_out_cost - self.cost
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{**vars(self), "optimism": self.optimism}]
+
+    def __repr__(self) -> str:
+        unit = f" {self.unit}" if self.unit else ""
+        costs = f"cost {self.cost:.4g}{unit}, held out {self.held_out_cost:.4g}{unit}"
+        return f"BestThreshold({self.threshold:.4g}: {costs})"
+
+
+_FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdChoice:
+    """Rows with what acting on them changes, for the choice of one threshold.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (k,)
+        To choose from, ascending; acting on nobody comes with them.
+    place : ndarray of shape (n,)
+        How many of them are at or below the score of each row: at so many thresholds it is acted on.
+    change : ndarray of shape (n,)
+        Cost of acting on each row less that of not acting, times its weight and in the units of the table.
+    y : ndarray of shape (n,)
+        Whether it is a positive.
+    none : float
+        Cost of acting on nobody.
+    unit : str
+        What costs are counted in.
+    """
+
+    thresholds: Floats
+    place: Integers
+    change: Floats
+    y: Bools
+    none: float
+    unit: str
+
+    def costs(self, among: Bools | slice = slice(None)) -> Floats:
+        """Cost of acting from each threshold on, and on nobody, as changed by some of the rows."""
+        size = len(self.thresholds) + 1
+        changed = np.bincount(self.place[among], self.change[among], size)
+        return self.none + np.append(np.cumsum(changed[:0:-1])[::-1], 0.0)
+
+    def best(self) -> BestThreshold:
+        """Choose on all rows, and ten times on nine tenths of them."""
+        costs = self.costs()
+        cut = _last_least(costs)
+        acted = np.append(self.thresholds, np.inf)
+        every = self.none + float(self.change.sum())
+        return BestThreshold(float(acted[cut]), float(costs[cut]), self._held_out(), self.none, every, self.unit)
+
+    def _held_out(self) -> float:
+        if min(np.count_nonzero(self.y), np.count_nonzero(~self.y)) < 2:
+            return math.nan
+        folds, cost = stratified_folds(self.y, _FOLDS, np.random.default_rng(0)), self.none
+        for fold in range(_FOLDS):
+            left_out = folds == fold
+            cut = _last_least(self.costs(~left_out))
+            cost += float(self.change[left_out & (self.place > cut)].sum())
+        return cost
+
+
+def _last_least(costs: Floats) -> int:
+    """Index of the least cost; of equals the last, which acts on fewest rows."""
+    return len(costs) - 1 - int(np.argmin(costs[::-1]))
 
 
 def threshold_table(
@@ -275,8 +412,10 @@ def threshold_table(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
-        Labels with two values, or a table that stands for labels and scores.
+    y_true : array_like of shape (n,), ScoreTable or RowCosts
+        Labels with two values, or a table that stands for labels and scores. Of labels with amounts by row, the table
+        has the cost of acting from each threshold on, right decisions included as in :func:`stakes.money`, and
+        ``.best``.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class; with ``costs`` given, any finite score that ranks.
     thresholds : array_like of shape (k,), optional
@@ -285,7 +424,7 @@ def threshold_table(
         The cost ratio of regret and net benefit, or a range or distribution whose mean it is (both are linear in it).
         By default each threshold itself, as it would be chosen for a calibrated probability.
     per : float, optional
-        Count per so many cases; by default the weights as they are.
+        Count, and cost amounts, per so many cases; by default the weights as they are, so that costs are totals.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     pos_label : object, optional
@@ -309,6 +448,12 @@ def threshold_table(
     -----
     Flagged means score >= threshold.
 
+    Where probabilities are calibrated given the amounts, one threshold for all rows costs at least as much as one by
+    row, whose cost :func:`stakes.money` says. On the rows of its choice a threshold looks too cheap: in simulated
+    samples with lognormal amounts (sigma 1) and 14% positives its cost there was 24% below its cost in the population
+    with 200 rows, 10% with 1,000 and 3% with 5,000. ``best.held_out_cost`` was within about 1% on average, and has a
+    standard deviation of 30%, 13% and 6%. It has no interval, and takes rows as independent.
+
     Examples
     --------
     >>> from stakes.curves import threshold_table
@@ -317,6 +462,12 @@ def threshold_table(
     ([250.0], [250.0], [0.1875])
     """
     per = None if per is None else check_size(check_number(per, "per"), "per")
+    if isinstance(y_true, RowCosts):
+        beside = {"costs": costs, "sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
+        given = [name for name, value in beside.items() if value is not None]
+        if given:
+            raise ValueError(f"{given[0]}= does not fit amounts by row: the RowCosts says what rows cost and weigh.")
+        return _amounts_table(y_true, y_prob, thresholds, per, logits=logits)
     table = evaluation_data(
         y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=costs is None
     ).table
@@ -324,6 +475,39 @@ def threshold_table(
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("sensitivity or specificity", "only one class is present")
     return threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
+
+
+def _amounts_table(
+    outcome: RowCosts, y_prob: Any, thresholds: ArrayLike | None, per: float | None, *, logits: bool
+) -> ThresholdTable:
+    """Threshold table of a model's own scores, with the cost of each threshold in the unit of the amounts."""
+    if outcome.n_set_aside:
+        raise ValueError(
+            f"one threshold decides every row, and {outcome.n_set_aside} rows are set aside: leave them out first."
+        )
+    check_same_order(y_true=outcome, y_prob=y_prob)
+    used, weight = outcome.present, outcome.units
+    score = evaluation_data(outcome.y, y_prob, weight, logits=logits).rows.score
+    y, weight = outcome.y[used], outcome.counted[used]
+    known = weight > 0.0
+    table = evaluation_data(y[known], score[known], weight[known]).table
+    if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
+        undefined("sensitivity or specificity", "only one class is present")
+    chosen = None if thresholds is None else check_thresholds(thresholds, probability=True)
+    found = threshold_table_of(table, chosen, math.nan, per)
+    scale = 1.0 if per is None else per / table.total
+    negative, positive = outcome.false_positive[used], outcome.false_negative[used]
+    cuts = np.unique(found.threshold)
+    choice = ThresholdChoice(
+        cuts,
+        np.searchsorted(cuts, score[known], side="right"),
+        (scale * weight * np.where(y, -positive, negative))[known],
+        y[known],
+        scale * (outcome.base + float(np.dot(weight, y * positive))),
+        outcome.unit,
+    )
+    cost = choice.costs()[np.searchsorted(cuts, found.threshold)]
+    return replace(found, about=outcome.about, cost=cost, choice=choice)
 
 
 def threshold_table_of(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.arrays import Floats
 from stakes.base.validation import check_choice
+from stakes.core.options import refuse_amounts
 from stakes.core.regret import Rule
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, CostsLike, PiecewiseLinear, Weighted
@@ -928,6 +929,7 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         >>> display.value_axes_[0].get_ylabel()
         'Regret'
         """
+        refuse_amounts(y_true)
         options: Any = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
         tables = {
             name: threshold_table(y_true, scores, costs=costs, logits=logits, **options)

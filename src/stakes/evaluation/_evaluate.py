@@ -44,7 +44,7 @@ from stakes.inference import (
     pooled_decisions,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
-from stakes.outcomes import Imputed
+from stakes.outcomes import Imputed, OutcomeColumns
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.text import REFERENCES
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from stakes.core.regret import Rule
     from stakes.costs import CostsLike, Scale
     from stakes.inference import PairedRows
-    from stakes.outcomes import OutcomeColumns
     from stakes.tables import Predictions
 
     Floats = NDArray[np.float64]
@@ -543,6 +542,9 @@ def evaluate_frame(
     metrics: MetricsRequest = (),
     on_missing: Literal["raise", "drop"] = "raise",
     outcome: OutcomeColumns | None = None,
+    false_positive: str | float | None = None,
+    false_negative: str | float | None = None,
+    unit: str = "",
     resolution: int | None = None,
     action: str = "treat",
     event: str = "positive",
@@ -576,6 +578,11 @@ def evaluate_frame(
     outcome : OutcomeColumns, optional
         Further columns that say what happened: the time to an event, what wrong decisions cost in each row, or what it
         depended on whether a label was looked up.
+    false_positive, false_negative : str or float, optional
+        What wrong decisions cost in each row, a column or one amount for all, with ``unit`` for what they are counted
+        in: as in ``outcome``, for labels that need nothing else.
+    unit : str, default ""
+        What these are counted in, such as "EUR".
     resolution : int, optional
         Pool the scores of each model's table into so many cells of equal width, and keep no rows. What comes from the
         tables then has the error that :meth:`ScoreTable.error_bound` bounds. None is exact.
@@ -598,7 +605,16 @@ def evaluate_frame(
     >>> frame = pl.DataFrame({"cancer": [0, 1, 0, 1], "a": [0.1, 0.8, 0.3, 0.6], "b": [0.4, 0.6, 0.5, 0.4]})
     >>> evaluate_frame(frame, label="cancer", costs=(0.2, 0.6)).ranking
     ('a', 'b')
+
+    What mistakes cost in each row:
+
+    >>> orders = pl.DataFrame({"fraud": [0, 1, 0, 1], "p": [0.02, 0.3, 0.2, 0.1], "amount": [100, 200, 50, 20]})
+    >>> found = evaluate_frame(orders, label="fraud", false_positive=5, false_negative="amount", unit="EUR")
+    >>> found.money["p"].cost.value  # per 1,000 orders
+    6250.0
     """
+    if false_positive is not None or false_negative is not None or unit:
+        outcome = _amount_columns(outcome, false_positive=false_positive, false_negative=false_negative, unit=unit)
     options = Options(
         costs=_costs_of(costs, by_amount=outcome is not None and outcome.by_amount),
         rule=rule,
@@ -621,6 +637,14 @@ def evaluate_frame(
     )
     what = {"label": label, "models": _names(models, "models"), "on_missing": on_missing}
     return _evaluate_frame(frame, what, check_request(options, metrics), resolution)
+
+
+def _amount_columns(outcome: OutcomeColumns | None, **amounts: Any) -> OutcomeColumns:
+    """Outcome of amounts beside the label; raise where an outcome is given too."""
+    if outcome is not None:
+        given = next(name for name, value in amounts.items() if value not in (None, ""))
+        raise ValueError(f"{given}= and outcome= cannot both be given: pass {given}= to OutcomeColumns.")
+    return OutcomeColumns(**amounts)
 
 
 def _costs_of(costs: CostsLike | None, *, by_amount: bool) -> CostDistribution:

@@ -17,7 +17,6 @@ from stakes.core.options import EvaluationData
 from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_classes
 from stakes.costs import Fixed, NoMeanError
 from stakes.inference import (
-    MONEY_PER,
     DecompositionInterval,
     Estimate,
     Moments,
@@ -29,7 +28,7 @@ from stakes.inference import (
     law_of,
     money_of,
 )
-from stakes.outcomes import RowCosts, TimeToEvent
+from stakes.outcomes import MONEY_PER, RowCosts, TimeToEvent
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.tables import group_scores_by

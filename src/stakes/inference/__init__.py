@@ -36,7 +36,6 @@ from stakes.inference._metric_interval import (
     random_effects,
 )
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
-from stakes.inference._money import MONEY_PER as MONEY_PER
 from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
 from stakes.inference._money import Money, money
 from stakes.inference._money import carriers as carriers

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.numerics import order_of, pav_starts
+from stakes.base.numerics import order_of, pav_starts, stratified_folds
 from stakes.base.validation import BinarySample, check_level, generator, settled_order
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.regret import row_losses
@@ -120,15 +120,6 @@ def _fit(counts: Integers, weights: tuple[Floats, Floats]) -> tuple[Integers, Fl
     starts = pav_starts(ups, downs)
     ups, downs = np.add.reduceat(ups, starts), np.add.reduceat(downs, starts)
     return (np.cumsum(counts) - counts)[seen][starts], ups / (ups + downs)
-
-
-def stratified_folds(y: Bools, cv: int, rng: np.random.Generator) -> Integers:
-    """Assign stratified folds whose sizes differ by at most one row, overall and by class."""
-    fold = np.empty(len(y), dtype=np.intp)
-    positives = int(np.count_nonzero(y))
-    fold[y] = rng.permutation(positives) % cv
-    fold[~y] = (positives + rng.permutation(len(y) - positives)) % cv
-    return fold
 
 
 def _sums(run: Integers, y: Bools, weight: Floats | None, size: int) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from stakes.base.outcome import Origin
 from stakes.base.validation import check_choice, check_level, check_number, check_same_order
 from stakes.core.options import evaluation_data
 from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, held
-from stakes.outcomes import RowCosts, check_factor
+from stakes.outcomes import MONEY_PER, RowCosts, check_factor
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import Estimate, Moments, effective
@@ -24,7 +24,6 @@ FEW_AMOUNTS = 50  # effective rows that carry a sum of amounts
 # a sample without its large amounts looks even: to ask for many there keeps the intervals that miss
 _NEEDED, _NEEDED_SEEN = 12, 8
 MONEY_SCALES = SCALES
-MONEY_PER = 1000.0  # rows that costs are for, where nothing else is asked
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def money(
     factor: float = 1.0,
     costs: CostsLike | None = None,
     scale: str = "false_negative",
-    per: float = MONEY_PER,
+    per: float | Literal["total"] = MONEY_PER,
     logits: bool = False,
     clusters: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -116,8 +115,8 @@ def money(
     scale : {"false_negative", "false_positive", "sum"}, default "false_negative"
         Which amounts cost as stated where their ratio is uncertain: those of false negatives, those of false positives,
         or half the sum of one stated amount of each. At c = 1/2 they agree.
-    per : float, default 1,000
-        Number of rows that costs are for; their number, or the sum of their weights, for all of them.
+    per : float or "total", default 1,000
+        Number of rows that costs are for: 1 for the mean row, "total" for all of them as they are weighed.
     logits : bool, default False
         Whether the scores are log-odds.
     clusters : array_like of shape (n,), optional
@@ -159,10 +158,15 @@ def money(
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
-    size = check_number(per, "per")
-    if not 0.0 < size < np.inf:
-        raise ValueError(f"per must be a finite number > 0, got {per}.")
+    size = float(outcome.counted.sum()) if per == "total" else _size(per)
     return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
+
+
+def _size(per: Any) -> float:
+    size = np.nan if isinstance(per, str) else check_number(per, "per")
+    if not 0.0 < size < np.inf:
+        raise ValueError(f'per must be "total" or a finite number > 0, got {per!r}.')
+    return size
 
 
 def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:

@@ -49,6 +49,7 @@ from stakes.costs import (
     as_deferral,
     check_scale,
 )
+from stakes.outcomes import RowCosts
 from stakes.outputs.result_table import Tabular
 
 # Named losses: regret averaged over a cost distribution, on a named scale.
@@ -58,7 +59,7 @@ def expected_regret(
     y_true: ArrayLike | ScoreTable,
     y_prob: ArrayLike | None = None,
     *,
-    costs: CostsLike,
+    costs: CostsLike | None = None,
     deferral: Deferral | float | None = None,
     rule: Rule = "score",
     scale: Scale | None = None,
@@ -74,12 +75,14 @@ def expected_regret(
 
     Parameters
     ----------
-    y_true : array_like of shape (n,) or ScoreTable
+    y_true : array_like of shape (n,), ScoreTable or RowCosts
         Labels with two values, or a table that stands for labels and scores.
     y_prob : array_like of shape (n,) or (n, 2), optional
         Probability of the positive class.
     costs : CostDistribution, tuple of float, or float
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
+        Amounts by row need none: they then cost as stated, and the result is in their unit, per row or ``per`` so
+        many, in excess of the right decisions. With ``costs`` it is per unit at stake.
     deferral : Deferral or float, optional
         What leaving a case to someone else costs, or its fee alone: each row is then acted on, not acted on or
         deferred, whichever the score says is cheapest.
@@ -135,9 +138,29 @@ def expected_regret(
 
     >>> round(expected_regret(y_true, y_prob, costs=0.05, deferral=0.01), 6)
     0.008
+
+    Amounts by row cost as stated: one miss of 20 and one false alarm of 5 in four rows.
+
+    >>> from stakes import RowCosts
+    >>> outcome = RowCosts([0, 1, 0, 1], false_positive=5, false_negative=[100, 200, 50, 20])
+    >>> expected_regret(outcome, [0.02, 0.3, 0.2, 0.1])
+    6.25
     """
+    if costs is None:
+        costs, unit_cost = 0.5, _stated_unit(y_true, scale=scale, deferral=deferral, unit_cost=unit_cost)
     rows = y_true, y_prob, sample_weight, pos_label, prevalence
     return _loss(rows, costs, rule, (scale, unit_cost, per), deferral, logits=logits, per_sample=per_sample)
+
+
+def _stated_unit(y_true: Any, *, scale: Any, deferral: Any, unit_cost: float) -> float:
+    """Unit cost of the mean row at the ratio 1/2, where amounts by row cost as stated; refuse what does not fit."""
+    if not isinstance(y_true, RowCosts):
+        raise TypeError("expected_regret needs costs=; only amounts by row, a RowCosts, say what mistakes cost.")
+    given = {"scale": scale not in (None, "regret"), "deferral": deferral is not None, "unit_cost": unit_cost != 1.0}
+    wrong = [name for name, is_given in given.items() if is_given]
+    if wrong:
+        raise ValueError(f"{wrong[0]}= does not fit amounts as stated: pass costs= with it, 0.5 for amounts as stated.")
+    return 2.0 * y_true.at_stake / float(y_true.counted.sum())
 
 
 def _loss(

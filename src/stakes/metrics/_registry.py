@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from stakes import costs
-from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
+from stakes.base.validation import check_kind, check_name, check_number, check_same_order, check_size, near, to_array
 from stakes.metrics import _losses, _multiclass, _partial_area, _ranking
+from stakes.outcomes import MONEY_PER, RowCosts, check_factor
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
 
@@ -322,15 +323,18 @@ def get_scorer(name: str, **params: Any) -> Any:
     Parameters
     ----------
     name : str
-        A registered metric, such as "bounded_brier_loss"; a loss is negated, so that higher is better.
+        A registered metric, such as "bounded_brier_loss"; a loss is negated, so that higher is better. Or "money":
+        what decisions cost per 1,000 rows where each row has amounts of its own, as in :func:`stakes.money`, negated.
     **params
-        What the metric needs: ``bounds=``, ``costs=``, ``pos_label=``, ``labels=`` ...
+        What the metric needs: ``bounds=``, ``costs=``, ``pos_label=``, ``labels=`` ... "money" takes
+        ``false_positive=``, ``false_negative=``, ``factor=``, ``per=`` and ``pos_label=``.
 
     Returns
     -------
     callable
         ``scorer(estimator, X, y, sample_weight=None)``. Request weights by ``set_score_request(sample_weight=True)``
-        under metadata routing.
+        under metadata routing, without which scikit-learn passes no amounts by row: these are requested likewise, by
+        ``set_score_request(false_negative=True)``.
 
     Raises
     ------
@@ -344,6 +348,9 @@ def get_scorer(name: str, **params: Any) -> Any:
     Inside ``TunedThresholdClassifierCV`` the metric sees hard labels, which it takes as decisions: the threshold that
     is cheapest over the costs is chosen.
 
+    ``cross_validate`` over several of these scorers asks each model for its probabilities once per fold; scorers that
+    only rank ask for ``decision_function`` first, where the model has one.
+
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -352,9 +359,22 @@ def get_scorer(name: str, **params: Any) -> Any:
     >>> scorer = get_scorer("bounded_brier_loss", bounds=(0.1, 0.5))
     >>> -0.1 < scorer(LogisticRegression().fit(X, y), X, y) < 0
     True
+
+    Amounts by row: a call to each customer costs 2, and one who is lost what that customer brings.
+
+    >>> import sklearn
+    >>> scorer = get_scorer("money", false_positive=2)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     scorer(LogisticRegression().fit(X, y), X, [0, 0, 0, 1], false_negative=[90, 80, 70, 60])
+    -1500.0
     """
     from sklearn.metrics import make_scorer
 
+    if name == "money":
+        _check_money(params)
+        return make_scorer(
+            _BinaryScore(_money_loss), greater_is_better=False, response_method=_RESPONSES["probability"], **params
+        )
     if check_name(name, "name") not in METRICS:
         near = guess_metric(name, METRICS) or "."
         raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}{near}")
@@ -368,6 +388,47 @@ def get_scorer(name: str, **params: Any) -> Any:
     )
 
 
+def _money_loss(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    false_positive: Any = None,
+    false_negative: Any = None,
+    factor: float = 1.0,
+    per: float = MONEY_PER,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """Cost of decisions by amounts, for so many rows."""
+    outcome = RowCosts(
+        y_true,
+        false_positive=false_positive,
+        false_negative=false_negative,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+    )
+    k = check_factor(factor)
+    regret = float(_losses.expected_regret(outcome, y_prob, costs=k / (1.0 + k)))
+    total = outcome.base + outcome.at_stake * regret * (1.0 + k)
+    return check_size(check_number(per, "per"), "per") * total / float(outcome.counted.sum())
+
+
+_MONEY = signature(_money_loss).parameters
+
+
+def _check_money(params: dict[str, Any]) -> None:
+    """Refuse parameters of the scorer of money that it does not take, and columns of amounts, before any fit."""
+    unknown = sorted(set(params) - set(_MONEY))
+    if unknown:
+        raise TypeError(f"money takes no parameter {unknown[0]!r}{near(unknown[0], _MONEY)}")
+    for name in ("false_positive", "false_negative"):
+        if params.get(name) is not None and np.ndim(params[name]):
+            raise ValueError(
+                f"{name} must be one amount for all rows: amounts by row go with the rows to each fold, by "
+                f"set_score_request({name}=True) and cross_validate(params={{{name!r}: ...}})."
+            )
+
+
 def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     """Refuse invalid parameters early, before a model is fitted."""
     from inspect import Parameter, signature
@@ -376,10 +437,14 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     unknown = sorted(set(params) - set(known))
     if unknown:
         raise TypeError(f"{metric.name} takes no parameter {unknown[0]!r}{near(unknown[0], known)}")
+    # only amounts by row may lack costs, and arrays of labels have none
+    unstated = ("costs",) if metric.function is _losses.expected_regret else ()
     missing = [
         name
         for name, parameter in known.items()
-        if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty and name not in params
+        if parameter.kind is Parameter.KEYWORD_ONLY
+        and (parameter.default is Parameter.empty or name in unstated)
+        and name not in params
     ]
     if missing:
         raise TypeError(f"{metric.name} needs {missing[0]}=.")

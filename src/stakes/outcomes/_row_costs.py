@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 # a), and each row counts by what is at stake in it. Scores and weights of this kind make the same table as any other.
 
 ON_DOMINATED = ("raise", "set_aside")
+MONEY_PER = 1000.0  # rows that costs are for, where nothing else is asked
 
 
 class RowCosts(Outcome):
