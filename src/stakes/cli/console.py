@@ -426,9 +426,7 @@ class RowsOut:
             staged.commit()
 
 
-def plan_rows(
-    command: str, output: str | None, endings: Sequence[str], source: str, *, as_json: bool
-) -> RowsOut:
+def plan_rows(command: str, output: str | None, endings: Sequence[str], source: str, *, as_json: bool) -> RowsOut:
     """Check everything that can be known of the file to write before the work is done."""
     piped = output == STANDARD_OUTPUT
     if piped and as_json:
