@@ -20,11 +20,11 @@ Z = 1.959964
 
 
 def gains(name, n, repeats, options):
-    draw, _, bound = DESIGNS[name]
+    design, _, bound, _ = DESIGNS[name]
     rng = np.random.default_rng(11)
     found = []
     for turn in range(repeats):
-        score, u, rate = draw(n, rng)
+        score, u, rate = design.draw(n, rng)
         boundary = fit_boundary(rng.random(n) < rate, score, u, min_precision=bound, random_state=turn, **options)
         found.append(boundary.gain(random_state=turn))
     return found

@@ -1,6 +1,7 @@
 """The recipes for other tools do what docs/ecosystem.md says, with the tools themselves where they are installed."""
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -9,6 +10,10 @@ import subprocess
 import sys
 from importlib import metadata, resources
 from pathlib import Path
+from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import numpy as np
 import pytest
@@ -73,6 +78,81 @@ def test_mlflow_keeps_every_number_and_takes_metrics(recipe, tmp_path):
     names = recipe("MLflow")
     assert names["kept"] == pytest.approx(names["result"].to_metrics(), rel=0, abs=0, nan_ok=True)
     assert list((tmp_path / "a").rglob("report.html"))
+
+
+def decided_rows(folder, statement):
+    """Return what a model of dbt makes of the example, row by row: the decision beside the score."""
+    with pytest.importorskip("duckdb").connect(str(folder / "trial.duckdb")) as connection:
+        rows = connection.sql(f"SELECT random_forest, decision FROM ({statement})").fetchall()  # noqa: S608
+    return np.array(rows).T
+
+
+def test_a_macro_of_dbt_decides_as_the_rule(recipe, tmp_path):
+    """The macro as dbt's language, Jinja, renders it."""
+    jinja2 = pytest.importorskip("jinja2")
+    rule = recipe("dbt")["rule"]
+    (model,) = blocks("dbt", "sql")
+    macro = (tmp_path / "macros" / "act.sql").read_text(encoding="utf-8")
+    statement = (
+        jinja2.Environment(autoescape=False)
+        .from_string(macro + model)
+        .render(ref=lambda name: {"predictions": f"read_csv('{EXAMPLE}')"}[name])
+    )
+    score, decision = decided_rows(tmp_path, statement)
+    assert set(decision) == {0, 1}
+    np.testing.assert_array_equal(decision, rule.predict(score))
+
+
+@pytest.mark.filterwarnings("default")
+def test_dbt_runs_a_model_with_the_macro(recipe, tmp_path):
+    runner = pytest.importorskip("dbt.cli.main").dbtRunner
+    pytest.importorskip("dbt.adapters.duckdb")
+    rule = recipe("dbt")["rule"]
+    (model,) = blocks("dbt", "sql")
+    files = {
+        "dbt_project.yml": "{name: trial, version: '1.0', profile: trial}",
+        "profiles.yml": "trial: {target: here, outputs: {here: {type: duckdb, path: trial.duckdb, threads: 1}}}",
+        "models/decided.sql": model,
+        "seeds/predictions.csv": EXAMPLE.read_text(encoding="utf-8"),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    done = runner().invoke(["build", "--quiet", "--no-send-anonymous-usage-stats"])
+    assert done.success, done.exception
+    score, decision = decided_rows(tmp_path, "FROM decided")
+    assert set(decision) == {0, 1}
+    np.testing.assert_array_equal(decision, rule.predict(score))
+
+
+def test_a_service_decides_as_the_rule_that_it_loaded(recipe):
+    rule, names = recipe("dbt")["rule"], {}
+    (program,) = blocks("A service", "python")
+    exec(program, names)  # noqa: S102  (the page's own)
+    score = np.array([0.0, 0.2, rule.threshold, np.nextafter(rule.threshold, 0.0), 1.0])
+    with make_server("127.0.0.1", 0, names["decide"], handler_class=Quiet) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        Path("rule.json").unlink()
+        answer = [ask(server, {"scores": [*score, None]}) for _ in range(2)]
+        refused = [ask(server, asked)[0] for asked in ({"score": [0.5]}, {"scores": ["high"]}, [])]
+        server.shutdown()
+    assert answer == [(200, {"decisions": [*rule.predict(score).tolist(), 0]})] * 2
+    assert refused == [400, 400, 400]
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_):
+        """Say nothing of a request."""
+
+
+def ask(server, page):
+    """Send JSON to a server: the status, and what it answers."""
+    request = Request(f"http://127.0.0.1:{server.server_port}", data=json.dumps(page).encode())
+    try:
+        with urlopen(request, timeout=60) as answer:  # noqa: S310
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
 
 
 @pytest.mark.filterwarnings("default")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stakes.cli import main
+from tests.cli import schemas
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ def cli(folder, capsys, monkeypatch):  # noqa: ARG001  (it makes the folder the 
         capsys.readouterr()
         code = main([str(argument) for argument in argv])
         captured = capsys.readouterr()
+        if captured.out and "--json" in argv:
+            schemas.check(captured.out)
         return Outcome(code, captured.out, captured.err)
 
     return call

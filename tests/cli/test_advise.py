@@ -47,7 +47,7 @@ def test_every_situation_gets_metric_reason_code_and_warnings(decisions, thresho
     ],
 )
 def test_options_mean_what_they_mean_in_the_library(options, same, cli):
-    content = json.loads(cli("advise", *options, "--json").out)
+    content = json.loads(cli("advise", *options, "--json").out)["records"]
     assert content == json.loads(advise(**same).to_json())
 
 
@@ -56,8 +56,8 @@ def test_without_options_the_whole_table_is_shown(cli):
     for decisions, threshold in SITUATIONS:
         metric = advise(decisions=decisions, knowledge=threshold).metric
         assert [decisions, threshold, metric] in [line.split() for line in lines]
-    assert len(json.loads(cli("advise", "--json").out)) == 6
-    assert len(json.loads(cli("advise", "--decisions", "budget", "--json").out)) == 3
+    assert len(json.loads(cli("advise", "--json").out)["records"]) == 6
+    assert len(json.loads(cli("advise", "--decisions", "budget", "--json").out)["records"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,12 @@ def expected(columns, first="sharp", second="blurred", **options):
 def test_json_equals_the_library(columns, data, cli):
     outcome = cli("compare", data, *RANGE, *PAIR, "--json")
     assert (outcome.code, outcome.err) == (0, "")
-    assert json.loads(outcome.out) == expected(columns)
+    assert json.loads(outcome.out)["records"] == expected(columns)
     losses = [np.array(columns["cancer"]), *(np.array(columns[name]) for name in ("sharp", "blurred"))]
     by_hand = stakes.expected_regret(losses[0], losses[1], costs=costs.Uniform(0.05, 0.3)) - stakes.expected_regret(
         losses[0], losses[2], costs=costs.Uniform(0.05, 0.3)
     )
-    assert json.loads(outcome.out)[0]["difference"] == pytest.approx(by_hand)
+    assert json.loads(outcome.out)["records"][0]["difference"] == pytest.approx(by_hand)
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,13 @@ def test_json_equals_the_library(columns, data, cli):
 )
 def test_options_mean_what_they_mean_in_the_library(options, same, columns, data, cli):
     same = {key: columns[value] if key == "sample_weight" else value for key, value in same.items()}
-    assert json.loads(cli("compare", data, *RANGE, *PAIR, "--json", *options).out) == expected(columns, **same)
+    assert json.loads(cli("compare", data, *RANGE, *PAIR, "--json", *options).out)["records"] == expected(
+        columns, **same
+    )
 
 
 def test_order_of_the_models_is_the_sign(columns, data, cli):
-    turned = json.loads(cli("compare", data, *RANGE, "--models", "blurred,sharp", "--json").out)
+    turned = json.loads(cli("compare", data, *RANGE, "--models", "blurred,sharp", "--json").out)["records"]
     assert turned == expected(columns, "blurred", "sharp")
     assert turned[0]["difference"] == -expected(columns)[0]["difference"]
 
@@ -59,7 +61,7 @@ def test_order_of_the_models_is_the_sign(columns, data, cli):
 @pytest.mark.parametrize("reference", ["treat all", "treat none"])
 def test_constant_decisions_can_be_rivals(reference, columns, data, cli):
     outcome = cli("compare", data, *RANGE, "--models", f"sharp,{reference}", "--json")
-    assert json.loads(outcome.out) == expected(columns, "sharp", reference)
+    assert json.loads(outcome.out)["records"] == expected(columns, "sharp", reference)
     assert cli("compare", data, *RANGE, "--models", "treat all,treat none").code == 2
 
 

@@ -13,7 +13,7 @@ RANGE = ["--models", "sharp,blurred", "--costs", "0.05:0.3"]
 def test_promises_are_those_of_the_library(columns, data, cli):
     outcome = cli("evaluate", data, "--unlabelled", *RANGE, "--json")
     assert (outcome.code, outcome.err) == (0, "")
-    for record in json.loads(outcome.out):
+    for record in json.loads(outcome.out)["records"]:
         scores = np.array(columns[record["model"]], dtype=float)
         assert record["promised"] == pytest.approx(promised_regret(scores, costs=(0.05, 0.3)), rel=1e-12)
         assert record["n_rows"] == len(scores)

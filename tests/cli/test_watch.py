@@ -147,7 +147,8 @@ def test_the_page_holds_the_answer_and_asks_the_network_for_nothing(bench, cli, 
 @pytest.mark.usefixtures("bench")
 def test_a_plan_prints_days_and_a_larger_rise_takes_fewer(cli):
     outcome = cli("watch", "plan", "kept.json", "--rows-per-day", "500", "--unit", "row", "--json")
-    found = {(each["monitor"], each["rise"], each["begins"]): each["days"] for each in json.loads(outcome.out)}
+    records = json.loads(outcome.out)["records"]
+    found = {(each["monitor"], each["rise"], each["begins"]): each["days"] for each in records}
     assert found["new", 0.5, 1] < found["new", 0.2, 1]
     assert "days to the alarm" in cli("watch", "plan", "kept.json", "--rows-per-day", "500").out
 

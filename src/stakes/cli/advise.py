@@ -103,7 +103,7 @@ def advise(
 
     Without options, in short for every kind of decision.
     """
-    delivery = plan_delivery(None, output, as_json=as_json)
+    delivery = plan_delivery("advise", None, output, as_json=as_json)
     value = _value(costs, odds, false_alarms_per_miss, capacity)
     share = None if prevalence is None else read_share("--prevalence", prevalence)
     kinds, places = _implied(value)
@@ -269,7 +269,7 @@ def plan(
     """
     from stakes.information import check_asked, rows_needed
 
-    delivery = plan_delivery(None, output, as_json=as_json)
+    delivery = plan_delivery("plan", None, output, as_json=as_json)
     given: dict[str, Any] = {key: _read(key, text) for key, text in vars(expected).items() if text is not None}
     try:
         level = read_share("--confidence-level", confidence_level)

@@ -71,7 +71,7 @@ def fit(
         read_share("--confidence-level", confidence_level),
         read_whole("--random-state", kept.random_state),
     )
-    return partial(run_fit, request, plan(kept, file))
+    return partial(run_fit, request, plan("boundary-fit", kept, file))
 
 
 def read_options(asked: boundary_shared.FitArguments, how: boundary_shared.Solving) -> dict[str, Any]:
@@ -338,7 +338,7 @@ def certify(
     columns = BoundaryColumns.of(named, reading)
     source = columns.source(file, None, reading.on_missing, reading.file_format)
     request = CertifyJob(source, columns, options, accepts_nothing=promised.fail_on == FailOn.NONE)
-    return partial(run_certify, request, plan(kept, file))
+    return partial(run_certify, request, plan("boundary-certify", kept, file))
 
 
 @dataclass(frozen=True)
@@ -373,7 +373,7 @@ def run_certify(request: CertifyJob, where: BoundaryTarget) -> int:
     if failed and where.piped:
         shown(console("stderr"))
     else:
-        kept = BoundaryTarget(None, None, where.as_json, piped=False) if failed else where
+        kept = BoundaryTarget(where.command, None, None, where.as_json, piped=False) if failed else where
         leave(boundary, request.columns, kept, page, shown)
     if failed:
         asked = where.output or where.piped or where.plot

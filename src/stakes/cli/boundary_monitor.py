@@ -86,7 +86,7 @@ def apply(
     decision.
     """
     refuse_twice_standard_input(boundary, [file])
-    where = plan_rows(output, ROW_ENDINGS, file, as_json=as_json)
+    where = plan_rows("boundary-apply", output, ROW_ENDINGS, file, as_json=as_json)
     if is_file(where.target, boundary):
         raise UsageError(f"--output {name(str(output), 200)!r} would overwrite the boundary")
     given = {"score": score, "uncertainty": uncertainty}
@@ -294,7 +294,7 @@ def monitor(
     if watching.decision is not None and (watching.score is not None or watching.uncertainty is not None):
         raise UsageError("--decision stands in place of --score and --uncertainty")
     kept = check_target("--state", watching.state, (".json",), files[0])
-    delivery = plan_delivery(None, printing.output, as_json=printing.as_json, source=files[0])
+    delivery = plan_delivery("boundary-monitor", None, printing.output, as_json=printing.as_json, source=files[0])
     for file in (boundary, *files):
         if file != STANDARD_INPUT and (is_file(kept, file) or is_file(delivery.output, file)):
             raise UsageError(f"{name(file, 200)!r} would be overwritten")
@@ -413,7 +413,7 @@ def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
         if state is not None:
             text = _state_text(now, [*past.files, *now.files])
             staged.beside(state).write_text(text, encoding="utf-8")
-        deliver(now, Delivery(None, delivery.output, delivery.as_json), partial(show_monitor, now))
+        deliver(now, Delivery(delivery.command, None, delivery.output, delivery.as_json), partial(show_monitor, now))
         staged.commit()
     if state is not None:
         note(f"state written to {name(str(state), 200)}")

@@ -21,6 +21,7 @@ from stakes.cli.console import (
     for_terminal,
     note,
     print_table,
+    with_format,
     working,
     write_out,
 )
@@ -137,13 +138,14 @@ def read_whole(option: str, text: str, least: int = 0) -> int:
 class BoundaryTarget:
     """Where a fitted boundary goes, checked before the work."""
 
+    command: str
     output: "Path | None"
     plot: "Path | None"
     as_json: bool
     piped: bool
 
 
-def plan(kept: "RepeatedUse", source: str) -> BoundaryTarget:
+def plan(command: str, kept: "RepeatedUse", source: str) -> BoundaryTarget:
     """Check everything that can be known of the files before the work is done."""
     piped = kept.output == STANDARD_OUTPUT
     if piped and kept.as_json:
@@ -152,7 +154,7 @@ def plan(kept: "RepeatedUse", source: str) -> BoundaryTarget:
     picture = check_target("--plot", kept.plot, PLOT_ENDINGS, source)
     if picture is not None and not find_spec("matplotlib"):
         raise ImportError("--plot needs matplotlib: pip install 'stakes[plot]'")
-    return BoundaryTarget(target, picture, kept.as_json, piped)
+    return BoundaryTarget(command, target, picture, kept.as_json, piped)
 
 
 def remark_unkept(where: BoundaryTarget) -> None:
@@ -182,7 +184,7 @@ def leave(
             write_out(text)
             show(console("stderr"))
         elif where.as_json:
-            write_out(json.dumps(json_ready(page), indent=2) + "\n")
+            write_out(with_format(where.command, json.dumps(json_ready(page))))
         else:
             write_out(for_terminal(show))
         staged.commit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import re
 import shutil
@@ -360,6 +361,7 @@ class Reportable(Result, Protocol):
 class Delivery:
     """Where a result goes, checked before the work."""
 
+    command: str
     report: Path | None
     output: Path | None
     as_json: bool
@@ -371,11 +373,14 @@ class Delivery:
         return self.output is None and not self.as_json
 
 
-def plan_delivery(report: str | None, output: str | None, *, as_json: bool, source: str | None = None) -> Delivery:
+def plan_delivery(
+    command: str, report: str | None, output: str | None, *, as_json: bool, source: str | None = None
+) -> Delivery:
     """Check everything that can be known of the files before the work is done."""
     if output == STANDARD_OUTPUT:
         output = None
     delivery = Delivery(
+        command,
         check_target("--report", report, REPORT_ENDINGS, source),
         check_target("--output", output, OUTPUT_ENDINGS, source),
         as_json,
@@ -385,10 +390,18 @@ def plan_delivery(report: str | None, output: str | None, *, as_json: bool, sour
     return delivery
 
 
+def with_format(command: str, text: str) -> str:
+    """Name the format of what a command prints as JSON, for which there is a schema; a list becomes its "records"."""
+    content = json.loads(text)
+    page = content if isinstance(content, dict) else {"records": content}
+    return json.dumps({"format": f"stakes-{command}-output-1", **page}, indent=2) + "\n"
+
+
 @dataclass(frozen=True)
 class RowsOut:
     """Where the rows of a file go with their new columns: to a file, to stdout, or nowhere; checked before the work."""
 
+    command: str
     target: Path | None
     piped: bool
     as_json: bool
@@ -409,16 +422,16 @@ class RowsOut:
                 show(console("stderr"))
                 return
             write(None if self.target is None else staged.beside(self.target))
-            write_out(page() + "\n" if self.as_json else for_terminal(show))
+            write_out(with_format(self.command, page()) if self.as_json else for_terminal(show))
             staged.commit()
 
 
-def plan_rows(output: str | None, endings: Sequence[str], source: str, *, as_json: bool) -> RowsOut:
+def plan_rows(command: str, output: str | None, endings: Sequence[str], source: str, *, as_json: bool) -> RowsOut:
     """Check everything that can be known of the file to write before the work is done."""
     piped = output == STANDARD_OUTPUT
     if piped and as_json:
         raise UsageError("--json and --output - both need standard output")
-    return RowsOut(None if piped else check_target("--output", output, endings, source), piped, as_json)
+    return RowsOut(command, None if piped else check_target("--output", output, endings, source), piped, as_json)
 
 
 def deliver(
@@ -429,7 +442,11 @@ def deliver(
     keep: Callable[[Path], object] | None = None,
 ) -> None:
     """Print, and write all files or none; ``to_json`` stands for the result's own where more was asked for."""
-    text, to_json = "", to_json or result.to_json
+    text = ""
+
+    def page() -> str:
+        return with_format(delivery.command, (to_json or result.to_json)())
+
     with Staged() as staged:
         if delivery.report is not None:
             with working("Writing the report"):
@@ -438,9 +455,9 @@ def deliver(
             keep(staged.beside(delivery.kept))
         if delivery.output is not None:
             temporary = staged.beside(delivery.output)
-            temporary.write_text(_content(result, delivery.output.suffix.lower(), show, to_json), encoding="utf-8")
+            temporary.write_text(_content(result, delivery.output.suffix.lower(), show, page), encoding="utf-8")
         else:
-            text = to_json() + "\n" if delivery.as_json else for_terminal(show)
+            text = page() if delivery.as_json else for_terminal(show)
         write_out(text)
         staged.commit()
     for what, path in (("report", delivery.report), ("result", delivery.output), ("kept evaluation", delivery.kept)):
@@ -448,9 +465,9 @@ def deliver(
             note(f"{what} written to {path}")
 
 
-def _content(result: Result, ending: str, show: Callable[[Console], None], to_json: Callable[[], str]) -> str:
+def _content(result: Result, ending: str, show: Callable[[Console], None], page: Callable[[], str]) -> str:
     if ending == ".json":
-        return to_json() + "\n"
+        return page()
     if ending == ".csv":
         return _csv(result)
     if ending == ".md":

@@ -581,7 +581,7 @@ def decide(
         settings = DeferralSettings(correction, column, *deferring.terms)
     names = {"models": split_names(models, "--models") or [], "groups": split_names(groups, "--groups") or []}
     reading = {**names, "numbers": amounts.stake_columns, "on_missing": on_missing, "format": file_format}
-    return partial(run, file, reading, settings, plan_rows(output, check_endings(), file, as_json=as_json))
+    return partial(run, file, reading, settings, plan_rows("decide", output, check_endings(), file, as_json=as_json))
 
 
 def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: RowsOut) -> None:

@@ -74,7 +74,7 @@ def evaluate(
     With more than two classes or actions, name the classes and give a matrix of costs: --classes low,mid,high
     --cost-matrix costs.csv. Each model then has one column for each class, such as gbm_low.
     """
-    delivery = plan_delivery(report, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("evaluate", report, output, as_json=as_json, source=reading.file)
     several = unlabelled or classes is not None or cost_matrix is not None
     delivery = replace(delivery, kept=_to_keep(keep, reading.file, told, judging, binary=not several))
     if calibration and told.false_positive_cost is not None:
@@ -214,7 +214,7 @@ def check(
     if DEARER in failing and against is None and not judging.groups:
         raise UsageError(f"--fail-on {DEARER} needs --against KEPT.json, or --groups to hold each against the others")
     request = CheckJob(failing, read_codes("--ignore", ignore), against)
-    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("check", None, output, as_json=as_json, source=reading.file)
     if len(told.horizons) > 1:
         raise UsageError("--horizon must be one time to be checked")
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
@@ -380,7 +380,7 @@ def compare(
     Of two kept evaluations of different rows: what changed in the cost of each model, in the mix of cases, and in
     calibration.
     """
-    delivery = plan_delivery(None, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("compare", None, output, as_json=as_json, source=reading.file)
     if reading.later is not None:
         return _plan_days(reading.file, reading.later, (reading, told, judging), delivery)
     pair = _read_pair(reading.models)
@@ -489,7 +489,7 @@ def demo(
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
     """Evaluate three models on the example that comes with stakes; no file is needed."""
-    return partial(run_demo, plan_delivery(report, output, as_json=as_json))
+    return partial(run_demo, plan_delivery("demo", report, output, as_json=as_json))
 
 
 def run_demo(delivery: Delivery) -> None:

@@ -237,7 +237,7 @@ def add(
     Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
     """
     target = check_target("--state", state, (".json",))
-    delivery = plan_delivery(None, output, as_json=as_json, source=files[0])
+    delivery = plan_delivery("watch-add", None, output, as_json=as_json, source=files[0])
     for file in files:
         if is_file(target, file) or is_file(delivery.output, file):
             raise UsageError(f"{name(file, 200)!r} would be overwritten")
@@ -328,7 +328,7 @@ def show(
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
     """Say what is known of each model: cost so far with its limits, promise, evidence, and what changed."""
-    delivery = plan_delivery(report, output, as_json=as_json, source=state)
+    delivery = plan_delivery("watch-show", report, output, as_json=as_json, source=state)
     return partial(run_show, state, delivery)
 
 
@@ -359,7 +359,7 @@ def plan(
     """Say how many days a rise of 10, 20 and 50% would take to be seen, from the first day on and from day 201 on."""
     from stakes.cli.boundary_shared import read_whole
 
-    delivery = plan_delivery(None, output, as_json=as_json, source=kept)
+    delivery = plan_delivery("watch-plan", None, output, as_json=as_json, source=kept)
     rows = read_whole("--rows-per-day", rows_per_day, 1)
     return partial(run_plan, kept, rows, Asked.of(tolerance, alpha, unit, models), delivery)
 
