@@ -108,6 +108,7 @@ def test_with_one_row_of_a_class_nothing_is_held_out():
 
 
 def test_the_frame_of_amounts_has_their_cost_and_no_cost_ratio():
+    pytest.importorskip("polars")
     y, p, loss, check, _ = priced(300, 2)
     table = threshold_table(RowCosts(y, false_positive=check, false_negative=loss), p)
     columns = table.frame().columns
