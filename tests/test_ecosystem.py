@@ -91,7 +91,7 @@ def test_a_macro_of_dbt_decides_as_the_rule(recipe, tmp_path):
     """The macro as dbt's language, Jinja, renders it."""
     jinja2 = pytest.importorskip("jinja2")
     rule = recipe("dbt")["rule"]
-    (model,) = blocks("dbt", "sql")
+    (model,) = blocks("dbt", "jinja")
     macro = (tmp_path / "macros" / "act.sql").read_text(encoding="utf-8")
     statement = (
         jinja2.Environment(autoescape=False)
@@ -108,7 +108,7 @@ def test_dbt_runs_a_model_with_the_macro(recipe, tmp_path):
     runner = pytest.importorskip("dbt.cli.main").dbtRunner
     pytest.importorskip("dbt.adapters.duckdb")
     rule = recipe("dbt")["rule"]
-    (model,) = blocks("dbt", "sql")
+    (model,) = blocks("dbt", "jinja")
     files = {
         "dbt_project.yml": "{name: trial, version: '1.0', profile: trial}",
         "profiles.yml": "trial: {target: here, outputs: {here: {type: duckdb, path: trial.duckdb, threads: 1}}}",
