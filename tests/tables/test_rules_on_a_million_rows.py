@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from engines import duckdb_file, spark_file
 
-from tests.tables.test_missing_in_rules import ALL, by_columns, drawn, made, one_by_one
-
-for library in ("duckdb", "polars", "pyarrow"):
+for library in ("duckdb", "narwhals.stable.v2", "polars", "pyarrow"):
     pytest.importorskip(library)
+
+from tests.tables.test_missing_in_rules import ALL, by_columns, drawn, made, one_by_one  # noqa: E402
 
 pytestmark = pytest.mark.thorough
 
