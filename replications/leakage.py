@@ -196,7 +196,7 @@ def show(name, task, folds):
 
 def main(arguments=()):
     parser = argparse.ArgumentParser(prog="python -m replications leakage", description=__doc__)
-    parser.add_argument("--folds", type=int, help="the first so many folds of each (default: all, 15 and 10)")
+    parser.add_argument("--folds", type=int, help="how many folds of each to run (default: all, 15 and 10)")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, help="default: those whose data are there")
     options = parser.parse_args(list(arguments))
     there = (data_folder() / "data" / WALKING).is_dir()

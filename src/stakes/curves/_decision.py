@@ -348,7 +348,7 @@ class ThresholdChoice:
     thresholds : ndarray of shape (k,)
         To choose from, ascending; acting on nobody comes with them.
     place : ndarray of shape (n,)
-        How many of them are at or below the score of each row: at so many thresholds it is acted on.
+        How many of the thresholds are at or below the score of each row, which is acted on at these.
     change : ndarray of shape (n,)
         Cost of acting on each row less that of not acting, times its weight and in the units of the table.
     y : ndarray of shape (n,)

@@ -267,7 +267,7 @@ def _change(quantity: str, model: str, before: Moments, after: Moments, level: f
 # Which models are shown to cost more than a kept evaluation, or in one group more than in all others.
 
 GROUPS = "groups"
-_MOST_TOLD = 3
+_MOST_NAMED = 3
 _Rise = tuple[str, str, float, float]  # model, group, by how much it is dearer, and p-value
 
 
@@ -283,17 +283,17 @@ def dearer(standings: Standings) -> Observation | None:
     if not shown:
         return None
     shown.sort(key=lambda rise: -rise[2])
-    told, unit = shown[:_MOST_TOLD], Unit.of(standings.options, [each.score for each in standings.results])
-    names = tuple(dict.fromkeys(model for model, *_ in told))
-    groups = tuple(group for _, group, *_ in told if group)
+    named, unit = shown[:_MOST_NAMED], Unit.of(standings.options, [each.score for each in standings.results])
+    names = tuple(dict.fromkeys(model for model, *_ in named))
+    groups = tuple(group for _, group, *_ in named if group)
     than = "in all other rows" if against == GROUPS else "what was kept"
     clauses: list[str] = []
-    for model, group, change, _, p in told:
+    for model, group, change, _, p in named:
         where = f" in {{{len(names) + len(clauses)}}}" if group else ""
         more = f"costs {unit.fixed(change)} more {unit.per}{where} than {than}"
         clauses.append(f"{{{names.index(model)}}} {more} (p {p_value(p)})")
-    if len(shown) > len(told):
-        clauses.append(f"{len(shown) - len(told)} more")
+    if len(shown) > len(named):
+        clauses.append(f"{len(shown) - len(named)} more")
     keys = [f"{model}: {group}" if group else model for model, group, *_ in shown]
     evidence: dict[str, Any] = {"comparisons": float(len(rises))}
     evidence["change"] = {key: change for key, (_, _, change, _, _) in zip(keys, shown, strict=True)}

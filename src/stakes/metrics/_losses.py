@@ -81,8 +81,8 @@ def expected_regret(
         Probability of the positive class.
     costs : CostDistribution, tuple of float, or float
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
-        Amounts by row need none: they then cost as stated, and the result is in their unit, per row or ``per`` so
-        many, in excess of the right decisions. With ``costs`` it is per unit at stake.
+        Amounts by row need none: they then cost as stated, and the result is in their unit, per row or for ``per``
+        rows, in excess of the right decisions. With ``costs`` it is per unit at stake.
     deferral : Deferral or float, optional
         What leaving a case to someone else costs, or its fee alone: each row is then acted on, not acted on or
         deferred, whichever the score says is cheapest.

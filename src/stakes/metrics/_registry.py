@@ -399,7 +399,7 @@ def _money_loss(
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """Cost of decisions by amounts, for so many rows."""
+    """Cost of decisions where each row has amounts of its own, for ``per`` rows."""
     outcome = RowCosts(
         y_true,
         false_positive=false_positive,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from stakes.base.outcome import Outcome
     from stakes.core.score_table import ScoreTable
     from stakes.costs import CostDistribution
     from stakes.evaluation import Evaluation
@@ -575,10 +576,10 @@ _BAND_DRAWS = 2000
 
 def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
     """Everything that the scripts of the page read."""
-    drawn, thresholds = models[:MAX_DRAWN], _band_thresholds(evaluation)
+    drawn, thresholds, shapes = models[:MAX_DRAWN], _band_thresholds(evaluation), shapes_beside(evaluation)
     shares = evaluation.score_tables[0].shares
     return {
-        "models": [_model(evaluation, model, len(models), thresholds) for model in models],
+        "models": [_model(evaluation, model, len(models), thresholds, shapes) for model in models],
         "drawn": len(drawn),
         "shares": {"negative": shares[0], "positive": shares[1]},
         "rule": "score" if isinstance(evaluation.rule, str) else evaluation.rule,
@@ -592,7 +593,7 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
         "counted": counted_rows(evaluation),
-        "shapes": shapes_beside(evaluation),
+        "shapes": shapes,
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
         "words": _words(evaluation),
@@ -629,7 +630,9 @@ def own_weighting(costs: CostDistribution) -> Json:
     return own
 
 
-def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None) -> Json:
+def _model(
+    evaluation: Evaluation, model: Model, count: int, thresholds: Floats | None, shapes: tuple[str, ...]
+) -> Json:
     index = evaluation.models.index(model.name)
     table = passing(evaluation.score_tables[index])
     limit = min(_SCORES // count, _MOST_SCORES)
@@ -661,7 +664,7 @@ def _model(evaluation: Evaluation, model: Model, count: int, thresholds: Floats 
     if model.rank <= MAX_DRAWN:
         x, y, _ = reliability_curve_of(table).thinned(_RELIABILITY)
         found["reliability"] = {"x": encoded(x, "f4"), "y": encoded(y, "f4")}
-        found |= {shape: _shape(evaluation, table, index, shape) for shape in shapes_beside(evaluation)}
+        found |= {shape: _shape(evaluation, table, index, shape) for shape in shapes}
         found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
 
@@ -672,17 +675,29 @@ def shapes_beside(evaluation: Evaluation) -> tuple[str, ...]:
     Smooth, but for weighed rows of which no smooth curve can be drawn; and follow-up in bins, of which each allows for
     its own censoring, unless some bin has nobody who was followed to the horizon.
     """
+    outcome = _weighing(evaluation)
+    smooth = ("smooth",) if _is_smooth(evaluation) else ()
+    if not isinstance(outcome, TimeToEvent) or evaluation.rows is None:
+        return smooth or ("binned",)
+    drawn = evaluation.ranking[:MAX_DRAWN]
+    scores = [evaluation.rows.every_score[evaluation.models.index(name)] for name in drawn]
+    if any(_followed_bins(outcome, score) is None for score in scores):
+        return smooth or ("binned",)
+    return (*smooth, "followed")
+
+
+def _weighing(evaluation: Evaluation) -> Outcome | None:
+    """The outcome that weighs the rows, if one does."""
     rows = evaluation.rows
-    if rows is None or rows.origin is None:
-        return ("smooth",)
-    outcome = rows.origin.outcome
+    return None if rows is None or rows.origin is None else rows.origin.outcome
+
+
+def _is_smooth(evaluation: Evaluation) -> bool:
+    rows, outcome = evaluation.rows, _weighing(evaluation)
+    if rows is None or outcome is None:
+        return True
     other = outcome.by_amount or rows.clusters is not None or rows.lags is not None
-    few = min(map(rarer_rows, evaluation.score_tables)) < RATES_NEEDED
-    smooth = () if other or few else ("smooth",)
-    bins = (
-        [_followed_bins(outcome, score) for score in rows.every_score] if isinstance(outcome, TimeToEvent) else [None]
-    )
-    return (*smooth, "followed") if None not in bins else smooth or ("binned",)
+    return not other and min(map(rarer_rows, evaluation.score_tables)) >= RATES_NEEDED
 
 
 def _followed_bins(outcome: TimeToEvent, score: Floats) -> BinnedReliability | None:
@@ -694,8 +709,7 @@ def _followed_bins(outcome: TimeToEvent, score: Floats) -> BinnedReliability | N
 
 def no_smooth_band(evaluation: Evaluation) -> str:
     """Why the second shape has no band, or nothing."""
-    weighed = evaluation.rows is not None and evaluation.rows.origin is not None
-    return "" if weighed and "smooth" in shapes_beside(evaluation) else no_plain_bands(evaluation)
+    return "" if _weighing(evaluation) is not None and _is_smooth(evaluation) else no_plain_bands(evaluation)
 
 
 def _shape(evaluation: Evaluation, table: ScoreTable, index: int, shape: str) -> Json:

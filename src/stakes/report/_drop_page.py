@@ -19,7 +19,7 @@ from stakes.report._words import DROPPED, SPOKEN
 # Scripts by what they are for. The report's own are used as they are; those of the page that makes it stand between.
 
 _WORKER = (
-    *("script_costs", "script_scores", "script_shares", "drop_reader", "drop_rows", "drop_tables", "drop_moments"),
+    *("script_costs", "script_scores", "script_beta", "drop_reader", "drop_rows", "drop_tables", "drop_moments"),
     *("drop_selection", "drop_payload", "drop_worker"),
 )
 _BEFORE = {"figures": "drop_screen", "page": "drop_own"}
@@ -61,7 +61,7 @@ def render_drop_page(*, example: bool = False) -> str:
     --------
     >>> from stakes.report import render_drop_page
     >>> page = render_drop_page()
-    >>> "default-src 'none'" in page, len(page.encode()) < 224_000
+    >>> "default-src 'none'" in page, len(page.encode()) < 220_000
     (True, True)
     """
     main, report = _joined(_MAIN), _report_script()

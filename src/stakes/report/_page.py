@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "costs",
     "scores",
-    "shares",
+    "beta",
     "table",
     "numbers",
     "chart",

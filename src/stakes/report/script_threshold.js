@@ -66,3 +66,65 @@ function thresholdTable(state, results) {
 function showThreshold(state, results) {
   document.getElementById("threshold-table").replaceChildren(thresholdTable(state, results));
 }
+
+// Limits of shares of rows that count alike, and of sums of two such shares.
+
+// Where a rising function between two places is nearest to zero: false position, halving the end that stays.
+function risingRoot(value, low, high) {
+  let [below, above, side] = [value(low), value(high), 0];
+  for (let step = 0; step < 100 && high - low > 1e-12 * high; step += 1) {
+    const middle = Math.min(Math.max((low * above - high * below) / (above - below), low), high);
+    const found = value(middle);
+    if (Math.abs(found) < 1e-13) {
+      return middle;
+    }
+    if (found < 0) {
+      [low, below] = [middle, found];
+      above *= side === -1 ? 0.5 : 1;
+      side = -1;
+    } else {
+      [high, above] = [middle, found];
+      below *= side === 1 ? 0.5 : 1;
+      side = 1;
+    }
+  }
+  return (low + high) / 2;
+}
+
+// Mid-p limits of a binomial share (Lancaster 1961): as likely to lie beyond one as beyond the other.
+function shareLimits(hits, size, level) {
+  if (!(size > 0)) {
+    return [NaN, NaN];
+  }
+  const alpha = (1 - level) / 2;
+  const atLeast = (p, count) => (count <= 0 ? 1 : count > size ? 0 : incompleteBeta(p, count, size - count + 1));
+  const beyond = (p) => (atLeast(p, hits) + atLeast(p, hits + 1)) / 2;
+  const share = hits / size;
+  return [
+    hits > 0 ? risingRoot((p) => beyond(p) - alpha, 0, share) : 0,
+    hits < size ? risingRoot((p) => beyond(p) - (1 - alpha), share, 1) : 1,
+  ];
+}
+
+// Limits of a sum of shares of disjoint sets of the same rows: the distances to the limits of each share are combined
+// as standard errors would be (Zou and Donner 2008).
+function sumLimits(terms, size, level) {
+  const estimate = terms.reduce((sum, { times, share }) => sum + times * share, 0);
+  const [down, up] = [[], []];
+  for (const { times, share, known } of terms) {
+    const [low, high] = known ? [share, share] : shareLimits(share * size, size, level);
+    const ends = [Math.abs(times) * (share - low), Math.abs(times) * (high - share)];
+    down.push(times > 0 ? ends[0] : ends[1]);
+    up.push(times > 0 ? ends[1] : ends[0]);
+  }
+  const [p, q] = terms.map(({ share }) => share);
+  const spread = p * (1 - p) * q * (1 - q);
+  const sign = Math.sign(terms[0].times * terms[1].times);
+  const together = spread > 0 ? sign * Math.max((-p * q) / Math.sqrt(spread), -1) : 0;
+  const reach = ([a, b]) => Math.sqrt(Math.max(a * a + b * b + 2 * together * a * b, 0));
+  const worth = [0, ...terms.map(({ times }) => times)];
+  return [
+    Math.max(estimate - reach(down), Math.min(...worth, estimate)),
+    Math.min(estimate + reach(up), Math.max(...worth, estimate)),
+  ];
+}
