@@ -1,4 +1,4 @@
-"""The runs on the oldest libraries take some cases of each parametrised test, and leave out no test as a whole."""
+"""Runs on the oldest libraries take some cases of each parametrised test; the shares of the simulations are all."""
 
 from __future__ import annotations
 
@@ -27,13 +27,17 @@ def test_alone():
 """
 
 
-@pytest.fixture
-def only_new(tmp_path, monkeypatch):
-    monkeypatch.setenv("PASSED_TESTS", str(tmp_path / "passed.txt"))
-    spec = importlib.util.spec_from_file_location("only_new_here", CHECKS / "only_new.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"{name}_here", CHECKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def only_new(tmp_path, monkeypatch):
+    monkeypatch.setenv("PASSED_TESTS", str(tmp_path / "passed.txt"))
+    return load("only_new")
 
 
 def test_cases_are_the_same_whatever_else_runs(only_new):
@@ -63,3 +67,42 @@ def test_no_test_is_left_out_as_a_whole_and_none_runs_again(tmp_path):
     passed = {line.partition("[")[0] for line in (tmp_path / "passed").read_text(encoding="utf-8").splitlines()}
     assert passed == {f"test_it.py::test_{name}" for name in ("many", "mostly_slow", "alone")}
     assert said().startswith("19 deselected")
+
+
+SOME = """
+import pytest
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("case", range(30))
+def test_drawn(case):
+    pass
+
+@pytest.mark.thorough
+def test_long():
+    pass
+"""
+
+
+def test_shares_of_the_simulations_are_all_of_them_and_each_runs_the_other_tests(tmp_path, monkeypatch):
+    (tmp_path / "test_it.py").write_text(SOME, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  simulation\n  thorough\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "share_of_simulations", "-p", "no:xdist", "-v", "."]
+    environment = {**os.environ, "SIMULATIONS": "2/3", "PYTHONPATH": str(CHECKS)}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    ran = {line.split()[0] for line in run.stdout.splitlines() if " PASSED" in line}
+
+    monkeypatch.setenv("SIMULATIONS", "1/1")
+    in_share = load("share_of_simulations").in_share
+    names = [f"test_it.py::test_drawn[{case}]" for case in range(30)]
+    shares = [{name for name in names if in_share(name, which, 3)} for which in (1, 2, 3)]
+    assert ran == shares[1] | {"test_it.py::test_long"}
+    assert sorted(name for share in shares for name in share) == sorted(names)
+
+
+@pytest.mark.parametrize("said", ["", "0/3", "4/3", "2", "2/", "a/b", "-1/3"])
+def test_a_share_that_is_none_is_refused(monkeypatch, said):
+    monkeypatch.setenv("SIMULATIONS", "1/1")
+    share_of = load("share_of_simulations").share_of
+    assert share_of("2/3") == (2, 3)
+    with pytest.raises(ValueError, match=r"^SIMULATIONS must name a share as 2/3 does, .* got '" + said):
+        share_of(said)

@@ -1,0 +1,39 @@
+"""A pytest plugin: one share of the simulations; the tests without that mark run as ever.
+
+``SIMULATIONS=2/3`` runs the second of three shares, ``1/1`` all of them. A test belongs to a share by the checksum of
+its name, so that a share is the same in every process and every run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+
+import pytest
+
+
+def share_of(said: str) -> tuple[int, int]:
+    """Return which share runs, from 1, and of how many."""
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", said, re.ASCII)
+    if not found or int(found[1]) > int(found[2]):
+        raise ValueError(f"SIMULATIONS must name a share as 2/3 does, the second of three, got {said!r}.")
+    return int(found[1]), int(found[2])
+
+
+WHICH, OF = share_of(os.environ["SIMULATIONS"])
+
+
+def in_share(name: str, which: int, of: int) -> bool:
+    """Say whether a test belongs to a share."""
+    return zlib.crc32(name.encode()) % of == which - 1
+
+
+@pytest.hookimpl(trylast=True)  # after -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the simulations of the other shares."""
+    left_out = {
+        item for item in items if item.get_closest_marker("simulation") and not in_share(item.nodeid, WHICH, OF)
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
