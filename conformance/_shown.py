@@ -462,6 +462,34 @@ def _savings(true_positive):
 
 
 @_line
+def no_costly_mistake():
+    """Add what the decisions cost, whether or not a decision could be wrong."""
+
+    def added(_, data, options):
+        def cost(acts):
+            return sum(np.where(data["y"] == 1, tp if act else fn, fp if act else tn)[k] for k, act in enumerate(acts))
+
+        tn, fp, fn, tp = (np.broadcast_to(amount, len(data["y"])) for amount in options["matrix"])
+        spent = cost(data["p"])
+        return spent if options["read"] == "cost" else 1 - spent / min(cost(data["p"] * 0), cost(data["p"] * 0 + 1))
+
+    how = {"input": "empulse, acts 1100", "question": "spent"}
+    return [line for name in ("cost_loss", "savings_score") for line in _pairs("empulse-tests", name, added, **how)]
+
+
+@_line
+def acting_at_equality():
+    """Lower every score by a little: who is just at the threshold is not acted on."""
+
+    def below(question, data, options):
+        return _ask(question, data | {"p": data["p"] - 1e-9}, options)
+
+    names = [f"empulse, scores {scores}" for scores in ("0.51 0.5 0.5 0.51", "0.5 0.51 0.51 0.5")]
+    names += [f"empulse, scores {scores}" for scores in ("0.26 0.25 0.25 0.25", "0.25 0.26 0.26 0.25")]
+    return [line for name in names for line in _pairs("empulse-tests", "cost_loss", below, input=name)]
+
+
+@_line
 def whole_rows():
     """Take whole rows; of tied scores those that its sort puts last, which depends on NumPy, so none is shown."""
 
