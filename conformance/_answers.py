@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from conformance._inputs import load
 from stakes import RowCosts, TimeToEvent, correction, costs, curves, decompose, inference, information, metrics, utility
+from stakes.evaluation import evaluate_horizons
 
 _SUMMARIES = {}
 
@@ -13,28 +15,33 @@ _SUMMARIES = {}
 def scored(data, *, model="p", weighted=False, horizon=None, cause=None, followed=None, **options):
     """Return what stands first in every call: labels (or times to an event), scores, and the weights among the rest.
 
-    With ``followed="beyond"`` the chance of being followed beyond each row's end is given as known; without, stakes
-    estimates that of being followed until then.
+    With ``followed="beyond"`` the chance of being followed beyond each row's end is given as known, with the name of an
+    input as that of this input's rows; without, stakes estimates that of being followed until then.
     """
     y = data.get("y")
     if "y" in data and len(np.unique(y)) == 1:
         options["pos_label"], y = "yes", np.where(y == 1, "yes", "no")
     if horizon is not None:
         event = data["event" if cause is None else "cause"]
-        known = {} if followed is None else {"censoring": _followed_beyond(data, horizon)}
+        known = {}
+        if followed is not None:
+            others = data if followed == "beyond" else load(followed)
+            known = {"censoring": _followed_beyond(others, np.minimum(data["time"], horizon))}
+        if weighted:
+            known, weighted = known | {"sample_weight": data["w"]}, False
         y = TimeToEvent(event=event, time=data["time"], horizon=horizon, cause=cause, **known)
     given = {"sample_weight": data["w"]} if weighted else {}
-    return (y, data[model]), given | options
+    return (y, data.get(model)), given | options
 
 
-def _followed_beyond(data, horizon):
-    """Product limit of censoring at each row's end or the horizon, censorings at that very time included."""
+def _followed_beyond(data, ends):
+    """Product limit of these rows' censoring at times, censorings at that very time included."""
     times, place = np.unique(data["time"], return_inverse=True)
-    ends = np.bincount(place)
+    left = np.bincount(place)
     censored = np.bincount(place, weights=1 - data["event"])
-    at_risk = ends[::-1].cumsum()[::-1] - (ends - censored)  # events at a time come before its censorings
+    at_risk = left[::-1].cumsum()[::-1] - (left - censored)  # events at a time come before its censorings
     limit = np.cumprod(1 - censored / np.maximum(at_risk, 1))
-    return limit[np.searchsorted(times, np.minimum(data["time"], horizon), side="right") - 1]
+    return np.append(1.0, limit)[np.searchsorted(times, ends, side="right")]
 
 
 def metric(data, *, name, per_row=False, **options):
@@ -106,6 +113,17 @@ def amounts(data, *, read, false_positive, true_positive=None, **options):
     return getattr(inference.money(outcome, p, per=len(y)), read).value
 
 
+def spent(data, *, read, matrix):
+    """Money by amounts of the cells tn, fp, fn, tp, one number or one for each row; nan where stakes refuses them."""
+    try:
+        outcome = RowCosts(data["y"], matrix=tuple(matrix), on_dominated="set_aside")
+    except ValueError as error:
+        if "nothing is at stake" not in str(error):
+            raise
+        return np.nan
+    return getattr(inference.money(outcome, data["p"], per=len(data["y"])), read).value
+
+
 def integrated(data, *, name, horizons, **options):
     """Mean of a metric over horizons."""
     (outcome, p), given = scored(data, horizon=horizons[0], **options)
@@ -153,6 +171,12 @@ def spiegelhalter(data, *, read, **options):
 def followed(data, *, read, **options):
     """What times to an event say of themselves."""
     return getattr(scored(data, **options)[0][0], read)
+
+
+def concordance(data, *, horizon, read):
+    """Harrell's or Uno's C, by scikit-survival."""
+    outcome = TimeToEvent(event=data["event"], time=data["time"], horizon=horizon)
+    return evaluate_horizons(outcome, {"p": data["p"][:, np.newaxis]}, horizons=[horizon]).concordance().rows[0][read]
 
 
 def binned(data, *, read, **options):
@@ -233,7 +257,7 @@ QUESTIONS = {
             calibration,
         ),
         *(spiegelhalter, followed, binned, classes, rows, evpi_of_cells),
-        *(skills, integrated, gaps, grouped, precision_limit, pooled),
+        *(skills, spent, concordance, integrated, gaps, grouped, precision_limit, pooled),
     )
 }
 

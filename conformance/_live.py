@@ -20,4 +20,6 @@ def run_package(name, known):
             raise
         return None
     record = module.make()
+    if hasattr(module, "add_printed"):
+        module.add_printed(record)
     return check_values({**record.head, "cases": record.cases}, known)

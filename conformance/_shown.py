@@ -214,7 +214,43 @@ def derivative_of_censoring():
         return np.linalg.norm(slopes) * math.sqrt(len(rows) / (len(rows) - 1))
 
     how = {"input": "survival", "horizon": 0.505, "tolerance": 1e-9, "of": "stakes"}
-    return _pairs("riskregression", "Score, standard error", derivatives, **how)
+    found = (("riskregression", "Score, standard error"), ("timeroc", "timeROC, standard error"))
+    return [line for package, function in found for line in _pairs(package, function, derivatives, **how)]
+
+
+@_line
+def before_the_horizon():
+    """Count as cases the events before the horizon alone, and as controls who is followed beyond it."""
+
+    def before(question, data, options):
+        time, cause, horizon = data["time"], data["event"], options["horizon"]
+        ends = {"event": 1 - cause, "time": time - 1e-6 * cause}  # of two at one time, the event comes first
+        beyond = TimeToEvent(**ends, horizon=horizon)
+        until = [TimeToEvent(**ends, horizon=end - 1e-9).prevalence for end in time]
+        cases, controls = (time < horizon) & (cause == 1), time > horizon
+        weight = np.where(cases, 1 / (1 - np.array(until)), controls / (1 - beyond.prevalence))
+        if question == "followed":
+            return weight[cases].sum() / len(time)
+        rows = {"y": cases.astype(int), "p": data[options["model"]], "w": weight}
+        rows = {key: column[weight > 0] for key, column in rows.items()}
+        if question == "interval":
+            return _ask("metric", rows, {"name": options["metric"], "weighted": True})
+        return _ask("counted", rows, {"at": options["at"], "column": options["column"], "weighted": True})
+
+    names = ("timeROC", "timeROC, cumulative incidence", "SeSpPPVNPV")
+    return [line for name in names for line in _pairs("timeroc", name, before, input="survival", horizon=1.0)]
+
+
+@_line
+def steps_between_horizons():
+    """Let the score stay as it is from one horizon to the next, in place of straight lines between them."""
+
+    def steps(_, data, options):
+        asked = {key: value for key, value in options.items() if key != "horizons"}
+        scores = [_ask("metric", data, asked | {"horizon": horizon})[0] for horizon in options["horizons"][:-1]]
+        return np.average(scores, weights=np.diff(options["horizons"]))
+
+    return _pairs("pec", "crps", steps)
 
 
 @_line
@@ -423,6 +459,34 @@ def _savings(true_positive):
         return 1 - cost / min(everybody, nobody)
 
     return _pairs("empulse", "savings_score", share, true_positive=true_positive)
+
+
+@_line
+def no_costly_mistake():
+    """Add what the decisions cost, whether or not a decision could be wrong."""
+
+    def added(_, data, options):
+        def cost(acts):
+            return sum(np.where(data["y"] == 1, tp if act else fn, fp if act else tn)[k] for k, act in enumerate(acts))
+
+        tn, fp, fn, tp = (np.broadcast_to(amount, len(data["y"])) for amount in options["matrix"])
+        spent = cost(data["p"])
+        return spent if options["read"] == "cost" else 1 - spent / min(cost(data["p"] * 0), cost(data["p"] * 0 + 1))
+
+    how = {"input": "empulse, acts 1100", "question": "spent"}
+    return [line for name in ("cost_loss", "savings_score") for line in _pairs("empulse-tests", name, added, **how)]
+
+
+@_line
+def acting_at_equality():
+    """Lower every score by a little: who is just at the threshold is not acted on."""
+
+    def below(question, data, options):
+        return _ask(question, data | {"p": data["p"] - 1e-9}, options)
+
+    names = [f"empulse, scores {scores}" for scores in ("0.51 0.5 0.5 0.51", "0.5 0.51 0.51 0.5")]
+    names += [f"empulse, scores {scores}" for scores in ("0.26 0.25 0.25 0.25", "0.25 0.26 0.26 0.25")]
+    return [line for name in names for line in _pairs("empulse-tests", "cost_loss", below, input=name)]
 
 
 @_line

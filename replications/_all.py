@@ -25,7 +25,7 @@ QUICK = {
     "refitting": "--draws 4",
     "boundary": "--parts tables positivity calibration times --seeds 1 --designs A --levels 3 --repeats 1 --data",
     "boundary_gain": "--repeats 2 --chosen 1",
-    "boundary_promise": "--repeats 2 --others 1 --few 1",
+    "boundary_promise": "--repeats 2 --rare 2 --others 1 --few 1",
     "coverage_intervals": "--runs 4 --sizes 300",
     "coverage_bands": "--runs 4 --sizes 300",
     "coverage_decomposition": "--runs 4 --sizes 300",

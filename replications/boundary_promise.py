@@ -8,6 +8,8 @@ every certificate is wrong. Precision and recall of a region are those of the po
 Beside it, one threshold under the same promise on all rows: the first threshold, or the last that passes an exact
 binomial test in a fixed sequence, of 100 evenly spaced ones or of 100 numbers of rows selected, the least of which
 could pass. MAPIE's controllers (as they come, and with a fixed sequence) take part where MAPIE is installed.
+
+At 5% the share of broken promises has a standard error of .007 from 1,000 data sets and of .013 from 300.
 """
 
 from __future__ import annotations
@@ -200,11 +202,12 @@ def simulate(name, method, repeats, seed):
     return recall, precision
 
 
-def methods_for(name, repeats, others, few):
+def methods_for(name, repeats, rare, others, few):
     """Return the methods to run on a design, with the numbers of data sets."""
     if name == "worst case":
         return {CERTIFIED: repeats}
-    counts = {CERTIFIED: repeats, **dict.fromkeys(SEQUENCES, others), **dict.fromkeys(MAPIE, few)}
+    certified = rare if "%" in name else repeats
+    counts = {CERTIFIED: certified, **dict.fromkeys(SEQUENCES, others), **dict.fromkeys(MAPIE, few)}
     if "%" not in name:
         counts |= dict.fromkeys(WITHOUT_PROMISE, few)
     return {method: count for method, count in counts.items() if method in METHODS and count}
@@ -213,8 +216,9 @@ def methods_for(name, repeats, others, few):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m replications boundary_promise", description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="data sets of each design, certified (default 1000)")
+    parser.add_argument("--rare", type=int, default=300, help="where positives are rare, of 200,000 rows (default 300)")
     parser.add_argument(
-        "--others", type=int, default=300, help="data sets for one threshold in a sequence (default 300)"
+        "--others", type=int, default=200, help="data sets for one threshold in a sequence (default 200)"
     )
     parser.add_argument("--few", type=int, default=50, help="data sets for all other methods (default 50)")
     parser.add_argument("--designs", nargs="+", choices=DESIGNS, default=list(DESIGNS))
@@ -224,7 +228,7 @@ def main(arguments=None):
     for name in options.designs:
         _, _, bound, level = DESIGNS[name]
         recalls = {}
-        for method, repeats in methods_for(name, options.repeats, options.others, options.few).items():
+        for method, repeats in methods_for(name, options.repeats, options.rare, options.others, options.few).items():
             start = time.process_time()
             recalls[method], precision = simulate(name, method, repeats, seed=7)
             broken = np.mean(precision < bound)
@@ -238,7 +242,7 @@ def main(arguments=None):
             )
             if method == CERTIFIED:
                 assert broken <= 1 - level + 2 * error, f"{name}: the promise is broken too often"
-        for method in SEQUENCES.keys() & recalls.keys():  # on the same data sets
+        for method in filter(recalls.__contains__, SEQUENCES):  # on the same data sets
             both = min(map(len, (recalls[method], recalls[CERTIFIED])))
             gain = recalls[CERTIFIED][:both] - recalls[method][:both]
             error = np.std(gain) / np.sqrt(both)

@@ -61,7 +61,9 @@ def main(arguments=()):
     parser.add_argument("--centres", type=int, nargs="+", default=[5, 10, 20])
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 500])
     options = parser.parse_args(arguments)
-    print(f"{options.runs:,} runs; share of intervals of the mean / of prediction intervals that held the truth\n")
+    error = np.sqrt(0.05 * 0.95 / options.runs)
+    print(f"{options.runs:,} runs, a standard error of {error:.3f} where 95% hold it; share of intervals of the mean")
+    print("and of prediction intervals that held the truth\n")
     print("| centres | rows each | they are | AUC | O:E | slope | net benefit |\n| --- |" + " --- |" * 6)
     for name, spread in SPREADS.items():
         draws = np.random.default_rng(0).normal(size=(4000, 2))
