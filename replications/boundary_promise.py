@@ -9,7 +9,7 @@ Beside it, one threshold under the same promise on all rows: the first threshold
 binomial test in a fixed sequence, of 100 evenly spaced ones or of 100 numbers of rows selected, the least of which
 could pass. MAPIE's controllers (as they come, and with a fixed sequence) take part where MAPIE is installed.
 
-At 5% the share of broken promises has a standard error of .007 from 1,000 data sets and of .013 from 300.
+At 5% the share of broken promises has a standard error of .007 from 1,000 data sets.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def methods_for(name, repeats, rare, others, few):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m replications boundary_promise", description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="data sets of each design, certified (default 1000)")
-    parser.add_argument("--rare", type=int, default=300, help="where positives are rare, of 200,000 rows (default 300)")
+    parser.add_argument("--rare", type=int, default=1000, help="where positives are rare, of 200,000 rows (default 1000)")
     parser.add_argument(
         "--others", type=int, default=200, help="data sets for one threshold in a sequence (default 200)"
     )
