@@ -216,7 +216,9 @@ def methods_for(name, repeats, rare, others, few):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m replications boundary_promise", description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="data sets of each design, certified (default 1000)")
-    parser.add_argument("--rare", type=int, default=1000, help="where positives are rare, of 200,000 rows (default 1000)")
+    parser.add_argument(
+        "--rare", type=int, default=1000, help="where positives are rare, of 200,000 rows (default 1000)"
+    )
     parser.add_argument(
         "--others", type=int, default=200, help="data sets for one threshold in a sequence (default 200)"
     )
