@@ -396,13 +396,13 @@ class _Program(Group):
             "update",
             "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
-        "export": ("export", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
+        "export": ("decide", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "page": (
             "page",
             "Write a page on which a CSV file is dropped and evaluated in the browser; nothing leaves the machine.",
         ),
-        "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
+        "boundary": ("boundary_fit", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
         "watch": ("watch", "Say, day by day, whether the cost has risen since a model was taken into use."),
     }
 
