@@ -1,4 +1,4 @@
-"""The result of a fit, ``Boundary``: its JSON and its notebook view."""
+"""The result of a fit, ``Boundary``: its JSON, its notebook view, and what explains it by features."""
 
 from __future__ import annotations
 

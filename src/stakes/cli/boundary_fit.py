@@ -1,4 +1,4 @@
-"""Fit, certify."""
+"""``stakes boundary``: what its commands share, fit and certify."""
 
 import json
 import math

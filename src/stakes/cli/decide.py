@@ -1,4 +1,4 @@
-"""Decide."""
+"""``stakes decide`` and ``stakes export``: choose rows, and write saved rules for where the data are."""
 
 import math
 from collections.abc import Mapping

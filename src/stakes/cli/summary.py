@@ -1,4 +1,4 @@
-"""ResultTables by rich."""
+"""Results in the terminal: tables by rich, two days compared, and scores without labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``stakes watch``: has the cost risen since a model was taken into use? The group, and the file of its state."""
+"""``stakes watch``: has the cost risen since a model was taken into use? Start, add, show, plan."""
 
 import hashlib
 import json

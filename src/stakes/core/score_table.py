@@ -1,4 +1,4 @@
-"""`ScoreTable` and its recalibration."""
+"""`ScoreTable`, its recalibration, the regret of rows and of tables, and how results are kept in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order, choice, by threshold."""
+"""Order, choice, results by threshold; and the means over several completed data sets."""
 
 from __future__ import annotations
 

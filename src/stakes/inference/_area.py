@@ -1,4 +1,4 @@
-"""Intervals of the AUC, of differences of AUCs, and of the regret that AUC averages."""
+"""Intervals of the AUC and the partial AUC, of differences of AUCs, and of the regret that AUC averages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AUC, the regret that it averages, top k."""
+"""AUC and partial AUC, the regret that they average, and the top k scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Atomic writing of files, and values as JSON."""
+"""Atomic writing of files, values as JSON, and imports of libraries that need not be installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page, assets, escaping."""
+"""The page of a report: its parts, its sentences, the figures of a watch, assets and escaping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of words."""
+"""Sections of the report, and `ResultTable` as HTML."""
 
 from __future__ import annotations
 
