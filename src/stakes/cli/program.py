@@ -311,7 +311,7 @@ def options_of(command: Any) -> dict[str, Any]:
 class Group(TyperGroup):
     """Commands by name, each with the module that holds it, which is imported when it is called, and a line about it.
 
-    The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` by the name of ``GROUP``.
+    The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` of that name in ``GROUP``.
     """
 
     about: ClassVar[Mapping[str, tuple[str, str]]] = {}
@@ -346,8 +346,9 @@ class Group(TyperGroup):
 @functools.cache
 def _imported(room: str, name: str) -> Any:
     module = import_module(f"stakes.cli.{room}")
-    if hasattr(module, "GROUP"):
-        return module.GROUP
+    group = getattr(module, "GROUP", None)
+    if group is not None and group.name == name:
+        return group
     alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
     alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
     return typer.main.get_command(alone)
