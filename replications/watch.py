@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from replications._kept import markdown
-from stakes.monitoring import _evidence as evidence
+from stakes.monitoring import _monitor as evidence
 
 ROWS = 200
 VALUES, CHANCES = np.array([0.0, 0.1, 0.825]), np.array([0.74276, 0.2243, 0.03294])

@@ -7,7 +7,7 @@ from tools import files_to_open
 
 def test_files_of_a_job_are_those_whose_functions_it_calls(tmp_path):
     opened = files_to_open.files_of("bounded Brier loss", tmp_path)
-    assert {"metrics/_losses.py", "costs/_distributions.py", "core/regret.py"} <= set(opened)
+    assert {"metrics/_losses.py", "costs/_distributions.py", "core/score_table.py"} <= set(opened)
     assert len(opened) <= files_to_open.JOBS["bounded Brier loss"][2]
 
 

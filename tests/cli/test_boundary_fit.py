@@ -237,7 +237,7 @@ def test_failure_after_writing_leaves_the_older_files(error, rows, cli, folder, 
 
     for name in ("b.json", "b.png"):
         (folder / name).write_text("old", encoding="utf-8")
-    monkeypatch.setattr("stakes.cli.boundary_shared.for_terminal", fail)
+    monkeypatch.setattr("stakes.cli.boundary_fit.for_terminal", fail)
     outcome = cli("boundary", "fit", rows, *ROLES, "--min-precision", "0.6", "-o", "b.json", "--plot", "b.png")
     assert outcome.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {"b.json": b"old", "b.png": b"old"}
@@ -256,7 +256,7 @@ def test_picture_is_drawn(ending, cli, folder, tmp_path):
 
 def test_picture_without_matplotlib_is_refused_before_any_work(cli, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr("stakes.cli.boundary_shared.find_spec", lambda _: None)
+    monkeypatch.setattr("stakes.cli.boundary_fit.find_spec", lambda _: None)
     outcome = cli("boundary", "fit", "nowhere.csv", *ROLES, "--min-precision", "0.6", "--plot", "b.png")
     assert outcome.code == 1
     assert "pip install 'stakes[plot]'" in outcome.err
@@ -354,6 +354,6 @@ def test_rows_with_gaps_may_be_dropped(few, cli, tmp_path):
 
 def test_files_of_any_size_are_read_only_where_asked():
     pytest.importorskip("typer")
-    from stakes.cli.boundary_shared import BoundaryInput
+    from stakes.cli.boundary_fit import BoundaryInput
 
     assert BoundaryInput().any_size is False

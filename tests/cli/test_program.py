@@ -146,7 +146,7 @@ def test_options_about_boundaries_are_called_as_in_the_library():
     library = set(inspect.signature(stakes.boundary.fit_boundary).parameters)
     # a file has columns in place of the arrays
     assert library - fit == {"y_true", "y_score", "sample_weight"}
-    enums = pytest.importorskip("stakes.cli.boundary_shared")
+    enums = pytest.importorskip("stakes.cli.boundary_fit")
     assert {choice.value for choice in enums.Solver} == {*SOLVERS, "cv"}
     assert tuple(choice.value for choice in enums.Binning) == BINNINGS
     assert tuple(choice.value for choice in enums.Goal) == GOALS

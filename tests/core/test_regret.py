@@ -17,7 +17,7 @@ from strategies import GRID, distributions, samples
 from stakes import ScoreTable, costs
 from stakes.base.validation import check_sample
 from stakes.core.options import check_rule, check_units
-from stakes.core.regret import losses_by_score, regret_at, row_integral, row_losses, table_integral
+from stakes.core.score_table import losses_by_score, regret_at, row_integral, row_losses, table_integral
 from stakes.costs import check_scale
 
 RULES = st.one_of(st.just("score"), st.just("optimal"), GRID, st.floats(-0.5, 1.5))

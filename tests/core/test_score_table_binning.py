@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import distributions, samples
 
 from stakes import ScoreTable, costs
-from stakes.core.regret import table_integral
+from stakes.core.score_table import table_integral
 
 
 def table_of(sample):

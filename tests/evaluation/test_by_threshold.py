@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from stakes import ScoreTable, costs, evaluate
-from stakes.core.regret import regret_at
+from stakes.core.score_table import regret_at
 from stakes.evaluation import _standings as _by_threshold
 from stakes.evaluation._standings import _dominates, _stretches
 from stakes.inference import PairedRows, difference_band, dominance, reached, shown_band, shown_less

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import costs
-from stakes.core.regret import row_losses
+from stakes.core.score_table import row_losses
 from stakes.variance.decisions import CostRows, Spread
 
 PAIR, SINGLE = (np.array([0]), np.array([1])), (np.array([0]), np.array([-1]))

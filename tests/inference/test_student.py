@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, stats
 
 from stakes import costs
-from stakes.core.regret import row_losses
+from stakes.core.score_table import row_losses
 from stakes.inference._area import area_difference, area_of
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Sums, Variance, half_width, moments_of, p_value, t_quantile

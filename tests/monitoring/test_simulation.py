@@ -7,8 +7,8 @@ import pytest
 
 from stakes.costs import Uniform
 from stakes.monitoring import CostMonitor, plan_watch
-from stakes.monitoring import _evidence as evidence
-from stakes.monitoring._plan import delay
+from stakes.monitoring import _monitor as evidence
+from stakes.monitoring._monitor import delay
 from stakes.monitoring._question import Question, Reference
 
 ROWS, STREAMS = 200, 200

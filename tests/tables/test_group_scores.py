@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stakes import ScoreTable, costs
-from stakes.core.regret import table_integral
+from stakes.core.score_table import table_integral
 from stakes.tables import DataError, group_scores, group_scores_by
 from stakes.tables import _engines as _groups
 from tests.tables.conftest import LAZY

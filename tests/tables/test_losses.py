@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import costs
-from stakes.core.regret import losses_by_score, row_losses
+from stakes.core.score_table import losses_by_score, row_losses
 from stakes.tables import DataError, sum_losses
 
 pl = pytest.importorskip("polars")

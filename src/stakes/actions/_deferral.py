@@ -12,11 +12,13 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.formulas import DecidesByScore, Onnx, check_missing, decide_present, decided, is_expression, reaching
 from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
+    Bools,
+    Floats,
+    Integers,
     as_fraction,
     check_capacity,
     check_choice,
@@ -30,8 +32,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.core.options import evaluation_data
-from stakes.core.regret import losses_by_score
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, losses_by_score
 from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
 from stakes.curves import Curve, RatioCurve, ratio_of, straight
 from stakes.outputs.files import delivered, json_ready

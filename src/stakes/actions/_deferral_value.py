@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions import _deferral
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
     BinarySample,
+    Bools,
+    Floats,
+    Integers,
     check_capacity,
     check_choice,
     check_same_order,
@@ -24,8 +26,7 @@ from stakes.base.validation import (
     settled_order,
 )
 from stakes.core.options import Options, refuse_weighing
-from stakes.core.regret import row_losses, table_integral
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, row_losses, table_integral
 from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
 from stakes.inference import CostRows, Estimate, Selection, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular

@@ -15,8 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions._deferral_value import mean_estimates
-from stakes.base.arrays import Floats, Integers
-from stakes.base.validation import blocks, check_level, check_same_order, generator, settled_order, to_array
+from stakes.base.validation import (
+    Floats,
+    Integers,
+    blocks,
+    check_level,
+    check_same_order,
+    generator,
+    settled_order,
+    to_array,
+)
 from stakes.costs import CostDistribution, CostsLike
 from stakes.inference import (
     NEEDED,

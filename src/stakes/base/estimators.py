@@ -15,8 +15,7 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import one_is_positive, positive_label
+from stakes.base.validation import Floats, one_is_positive, positive_label
 from stakes.outputs.text import shorten
 
 _LONGEST = 80

@@ -15,10 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice, check_kind, check_scores, pick_positive_column, refuse, to_floats
-from stakes.outputs.files import delivered
-from stakes.outputs.optional import import_optional
+from stakes.base.validation import (
+    Floats,
+    check_choice,
+    check_kind,
+    check_scores,
+    pick_positive_column,
+    refuse,
+    to_floats,
+)
+from stakes.outputs.files import delivered, import_optional
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

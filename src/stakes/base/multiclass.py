@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_same_order, check_weights, is_missing, one_is_positive, to_array, to_floats
+from stakes.base.validation import (
+    Floats,
+    check_same_order,
+    check_weights,
+    is_missing,
+    one_is_positive,
+    to_array,
+    to_floats,
+)
 
 # Multi-class labels and probabilities become clean arrays here, or an error that says what is wrong and where.
 

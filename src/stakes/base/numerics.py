@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.validation import BinarySample, blocks
+from stakes.base.validation import BinarySample, Bools, Floats, Integers, blocks
 
 # Sums over long arrays, block by block, with infinite values of weight zero.
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats
+if TYPE_CHECKING:
+    Floats = NDArray[np.float64]  # those of validation, which imports this file
+    Bools = NDArray[np.bool_]
 
 
 class Outcome(ABC):

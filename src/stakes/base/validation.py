@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.outcome import Origin, Outcome
 from stakes.outputs.text import guess, shorten
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
+
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.intp]
 
 
 def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:

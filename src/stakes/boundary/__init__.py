@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stakes.boundary._boundary import Boundary
+from stakes.boundary._boundary import Boundary, BoundaryExplanation
 from stakes.boundary._certificate import Certificate
-from stakes.boundary._explain import BoundaryExplanation
 from stakes.boundary._fit import PrecisionRecallFrontier, fit_boundary, precision_recall_frontier
 from stakes.boundary._monitor import PrecisionMonitor
 from stakes.boundary._out_of_fold import Gain, Optimism

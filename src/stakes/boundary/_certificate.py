@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.numerics import fit_logistic, sigmoid
+from stakes.base.validation import Bools, Floats
 from stakes.boundary._problem import BoundaryRows, Ints
 from stakes.boundary._rules import TIED, LevelRule, RankedRule, Ranker, Rule
 from stakes.outputs.serialization import JsonReader

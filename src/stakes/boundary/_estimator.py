@@ -14,9 +14,8 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
-from stakes.base.validation import check_same_order, check_scores, to_array
+from stakes.base.validation import Floats, check_same_order, check_scores, to_array
 from stakes.boundary._boundary import Boundary
 from stakes.boundary._fit import Solver, fit_boundary
 from stakes.boundary._problem import Goal

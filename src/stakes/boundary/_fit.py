@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.formulas import Missing
-from stakes.base.validation import as_fraction, check_choice, check_level, generator, in_percent
+from stakes.base.validation import Floats, as_fraction, check_choice, check_level, generator, in_percent
 from stakes.boundary import _problem
 from stakes.boundary._boundary import COUNTS, Boundary
 from stakes.boundary._certificate import Certificate, certify

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
 from stakes.base.numerics import sigmoid
-from stakes.base.validation import as_fraction, check_labels, check_level, check_unit, to_array
+from stakes.base.validation import Floats, as_fraction, check_labels, check_level, check_unit, to_array
 from stakes.boundary._boundary import Boundary
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import Tabular

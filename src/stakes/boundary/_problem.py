@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.arrays import Bools, Floats
+from stakes.base.validation import Bools, Floats
 from stakes.costs import CostsLike, as_costs
 
 Ints = NDArray[np.int64]

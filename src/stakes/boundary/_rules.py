@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching
 from stakes.base.numerics import fit_logistic, sigmoid
+from stakes.base.validation import Bools, Floats
 from stakes.boundary import _problem
 from stakes.boundary._problem import Ints, SortedLevel
 from stakes.outputs.result_table import Tabular

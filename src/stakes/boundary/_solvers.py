@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import next_fraction
+from stakes.base.validation import Floats, next_fraction
 from stakes.boundary._problem import INT64_SAFE, BoundaryProblem, FitOptions, Ints, combine
 
 Values = NDArray[Any]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from stakes.cli import boundary_shared, options
-from stakes.cli.boundary_shared import (
+from stakes.cli import boundary_fit, options
+from stakes.cli.boundary_fit import (
     BoundaryColumns,
     as_typed,
     choose_columns,
@@ -66,11 +66,11 @@ Example:
 
 
 def apply(
-    boundary: boundary_shared.BoundaryFile,
+    boundary: boundary_fit.BoundaryFile,
     file: options.File,
     *,
-    score: boundary_shared.SameScore = None,
-    uncertainty: boundary_shared.SameUncertainty = None,
+    score: boundary_fit.SameScore = None,
+    uncertainty: boundary_fit.SameUncertainty = None,
     column: Annotated[str, flag("--column", "NAME", "Name of the new column: 1 selected, 0 not.")] = "decision",
     on_missing: options.Missing = options.OnMissing.RAISE,
     file_format: options.FileFormat = None,
@@ -234,8 +234,8 @@ class Watching:
     label: Annotated[
         str | None, flag("--label", "COLUMN", "Column with the outcome. Without it: as the boundary was fitted.")
     ] = None
-    score: boundary_shared.SameScore = None
-    uncertainty: boundary_shared.SameUncertainty = None
+    score: boundary_fit.SameScore = None
+    uncertainty: boundary_fit.SameUncertainty = None
     decision: Annotated[
         str | None,
         flag(
@@ -268,7 +268,7 @@ class Printing:
 
 @spread()
 def monitor(
-    boundary: boundary_shared.BoundaryFile,
+    boundary: boundary_fit.BoundaryFile,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -279,7 +279,7 @@ def monitor(
     ],
     *,
     watching: Watching,
-    reading: boundary_shared.BoundaryInput,
+    reading: boundary_fit.BoundaryInput,
     printing: Printing,
 ) -> options.Job:
     """Watch the promised precision on labelled rows after deployment, and raise an alarm when it no longer holds.

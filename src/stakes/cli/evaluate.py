@@ -80,7 +80,7 @@ def evaluate(
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
     if unlabelled:
-        from stakes.cli.unlabelled import plan_unlabelled
+        from stakes.cli.summary import plan_unlabelled
 
         if told != OutcomeArguments() or further != Further() or classes is not None or cost_matrix is not None:
             raise UsageError("--unlabelled is of rows without outcomes, and takes none of their options")
@@ -231,7 +231,7 @@ class CheckJob:
 
     def findings(self, evaluation: "Evaluation") -> "Findings":
         """Look; one group is held against the others where that may fail."""
-        from stakes.cli.days import read_kept
+        from stakes.cli.summary import read_kept
         from stakes.tables import DataError
 
         if self.against is None:
@@ -390,7 +390,7 @@ def compare(
 
 def _plan_days(before: str, after: str, typed: tuple[Any, ...], delivery: Delivery) -> options.Job:
     """Two kept evaluations, beside which no settings are typed."""
-    from stakes.cli.days import refuse_settings, run_days
+    from stakes.cli.summary import refuse_settings, run_days
 
     usual = PairReading(file=before, later=after), OutcomeArguments(), EvaluationArguments()
     for given, default in zip(typed, usual, strict=True):

@@ -311,7 +311,7 @@ def options_of(command: Any) -> dict[str, Any]:
 class Group(TyperGroup):
     """Commands by name, each with the module that holds it, which is imported when it is called, and a line about it.
 
-    The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` by the name of ``GROUP``.
+    The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` of that name in ``GROUP``.
     """
 
     about: ClassVar[Mapping[str, tuple[str, str]]] = {}
@@ -346,8 +346,9 @@ class Group(TyperGroup):
 @functools.cache
 def _imported(room: str, name: str) -> Any:
     module = import_module(f"stakes.cli.{room}")
-    if hasattr(module, "GROUP"):
-        return module.GROUP
+    group = getattr(module, "GROUP", None)
+    if group is not None and group.name == name:
+        return group
     alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
     alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
     return typer.main.get_command(alone)
@@ -396,13 +397,13 @@ class _Program(Group):
             "update",
             "Update scores to new outcomes, by no more than tests ask for, and say what that saves.",
         ),
-        "export": ("export", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
+        "export": ("decide", "Write a saved rule for where the data are: as SQL, as a model of ONNX, or as JSON."),
         "demo": ("evaluate", "Evaluate three models on the example that comes with stakes; no file is needed."),
         "page": (
             "page",
             "Write a page on which a CSV file is dropped and evaluated in the browser; nothing leaves the machine.",
         ),
-        "boundary": ("boundary_shared", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
+        "boundary": ("boundary_fit", "Thresholds over score and uncertainty: fit, certify, apply and monitor them."),
         "watch": ("watch", "Say, day by day, whether the cost has risen since a model was taken into use."),
     }
 

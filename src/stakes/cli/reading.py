@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from stakes.core.options import Options
-    from stakes.core.regret import Rule
+    from stakes.core.score_table import Rule
     from stakes.costs import CostDistribution
     from stakes.evaluation import Evaluation
     from stakes.outcomes import OutcomeColumns

@@ -1,20 +1,27 @@
-"""ResultTables by rich."""
+"""Results in the terminal: tables by rich, two days compared, and scores without labels."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from stakes.cli.console import natural_width, print_table
-from stakes.outputs.result_table import CellStyle
+from stakes.cli.console import UsageError, deliver, natural_width, note, print_table, working
+from stakes.cli.reading import EvaluationArguments, InputArguments, split_names
+from stakes.metrics import promised_regret
+from stakes.outputs.result_table import CellStyle, TableColumn, Tabular
 from stakes.outputs.text import (
     MISSING,
+    count,
     fixed,
+    join,
     number,
     p_value,
     percent,
@@ -32,9 +39,16 @@ if TYPE_CHECKING:
     from stakes.actions import DeferredModels
     from stakes.evaluation import Answer, Evaluation, Finding
     from stakes.information import ValueOfInformation
-    from stakes.outputs.result_table import ResultTable, TableColumn
+    from stakes.outputs.result_table import ResultTable
 
     Rows = Sequence[Mapping[str, Any]]
+    from collections.abc import Mapping
+
+    from stakes.cli.console import Delivery
+    from stakes.cli.options import Job
+    from stakes.core.options import Options
+    from stakes.evaluation import Change, Changes, KeptEvaluation, Unit
+    from stakes.tables import ScoredFile
 
 
 # An evaluation as a person reads it on a terminal: what was read, what to do, one table, and what is shown.
@@ -321,3 +335,188 @@ def _print_answer(console: Console, table: Table, sentences: Iterable[str]) -> N
     console.print()
     _print_table(console, table)
     console.print(listed(map(visible, sentences)))
+
+
+_ROWS = 12  # of the table, so that the whole answer has 20 lines
+_CELLS = replace(STYLE, formats={**STYLE.formats, "cell": lambda text, _: text})
+_FIRST = ("prevalence", "cost", "o_e_ratio", "more_than_promised", "difference", "promised")
+
+
+def read_kept(path: str) -> KeptEvaluation:
+    """Read a kept evaluation."""
+    from stakes.evaluation import KeptEvaluation
+    from stakes.tables import DataError
+
+    try:
+        return KeptEvaluation.from_json(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", file=path) from None
+    except ValueError as error:
+        raise DataError(f"is no kept evaluation: {str(error).removesuffix('.')}", file=path) from None
+
+
+def refuse_settings(given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    """Refuse what was typed beside two kept evaluations, whose settings were kept with them."""
+    for field, value in given.items():
+        if value != usual[field]:
+            option = "--format" if field == "file_format" else f"--{field.replace('_', '-')}"
+            raise UsageError(
+                f"{option} goes with one FILE: two FILEs are kept evaluations, which have their settings with them "
+                "(several Parquet files are one FILE by a pattern in quotes, such as 'day=*/*.parquet')"
+            )
+
+
+def run_days(before: str, after: str, delivery: Delivery) -> None:
+    """Read both, compare, deliver."""
+    from stakes.tables import DataError
+
+    days = [read_kept(path) for path in (before, after)]
+    try:
+        changes = days[1].compare(days[0])
+    except ValueError as error:
+        raise DataError(
+            f"cannot be compared with {name(before, 200)}: {str(error).removesuffix('.')}", file=after
+        ) from None
+    heads = [f"{name(path, 60)}: {_rows(kept)}" for path, kept in zip((before, after), days, strict=True)]
+    deliver(changes, delivery, partial(show_changes, changes=changes, heads=heads))
+
+
+def _rows(kept: KeptEvaluation) -> str:
+    table = next(iter(kept.tables.values()))
+    count = len(kept.tables)
+    return f"{table.n_rows:,} rows, {percent(table.prevalence)} positive; {count:,} model{'s' * (count != 1)}"
+
+
+def show_changes(out: Console, changes: Changes, heads: list[str]) -> None:
+    """Print what is dearer or cheaper, and the numbers behind it."""
+    from stakes.evaluation import Unit
+
+    unit = Unit.of(changes.options, [each.after for each in changes.of("cost")])
+    said = [f"{word} than before: {join([name(each) for each in models])}." for word, models in _shown(changes)]
+    out.print(Text("\n".join(map(visible, heads))), end="\n\n")
+    out.print(Text(" ".join(said) or "No change of cost is shown.", style="bold"), end="\n\n")
+    ordered = sorted(changes, key=lambda each: _FIRST.index(each.quantity))
+    shown = ordered[:_ROWS]
+    level = percent(changes.options.confidence_level)
+    titles = {"name": "", "before": "before", "after": "after"}
+    titles |= {"change": f"change ({level} interval)", "p_adjusted": "p (Holm)"}
+    kinds = {"name": "file", "p_adjusted": "p"}
+    columns = [TableColumn(key, head, kinds.get(key, "cell")) for key, head in titles.items()]
+    cells = [{"p_adjusted": each.p_adjusted, **_cells(each, unit)} for each in shown]
+    print_table(out, rich_table(cells, columns, _CELLS, names=0, close=True), names=0)
+    left = len(ordered) - len(shown)
+    more = f" {left} more: --json." if left else ""
+    out.print(Text(f"Costs {unit.per}; O:E by a factor. p: over models.{more}", style="dim"))
+
+
+def _shown(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
+    found = (("Dearer", changes.dearer), ("Cheaper", changes.cheaper))
+    return [(word, models) for word, models in found if models]
+
+
+def _cells(each: Change, unit: Unit) -> dict[str, str]:
+    """A change as text, in the unit of its quantity."""
+    if each.quantity == "prevalence":
+        values = [f"{fixed(100.0 * share, 2)}%" for share in (each.before, each.after)]
+        change, low, high = (fixed(100.0 * end, 2, sign=True) for end in (each.change, *each.interval))
+    elif each.quantity == "o_e_ratio":
+        values = [fixed(ratio, 2) for ratio in (each.before, each.after)]
+        change, low, high = (fixed(end, 2) for end in (each.change, *each.interval))
+        change = f"x {change}"
+    else:
+        values = [unit.fixed(cost) for cost in (each.before, each.after)]
+        change, low, high = (
+            fixed(unit.factor * end, unit.decimals, sign=True) for end in (each.change, *each.interval)
+        )
+    ends = "" if math.isnan(each.interval[0]) else f" ({low} to {high})"
+    words = {"o_e_ratio": "O:E", "difference": "cost"}
+    quantity = words.get(each.quantity, each.quantity.replace("_", " "))
+    of = f"{name(each.model)}: " if each.model else ""
+    return {"name": f"{of}{quantity}", "before": values[0], "after": values[1], "change": f"{change}{ends}"}
+
+
+_USED = {"costs", "odds", "false_alarms_per_miss", "weighting", "groups", "unit_cost", "per", "scale"}
+_USED |= {"action_name", "event_name"}
+
+
+@dataclass(frozen=True)
+class PromisedCosts(Tabular):
+    """What each model's scores promise, over all rows and in groups."""
+
+    scored: ScoredFile
+    options: Options
+    weight: str | None
+
+    def _records(self) -> list[dict[str, Any]]:
+        every = np.ones(len(self.scored.rows), dtype=bool)
+        parts = [("", "", every)]
+        for column, values in self.scored.groups.items():
+            parts += [(column, str(each), values == each) for each in np.unique(values)]
+        return [
+            {"model": model, "column": column, "group": group, "n_rows": int(mine.sum())}
+            | {"promised": self._promised(scores, mine)}
+            for column, group, mine in parts
+            for model, scores in zip(self.scored.models, self.scored.scores, strict=True)
+        ]
+
+    def _promised(self, scores: Any, mine: Any) -> float:
+        weight = None if self.weight is None else self.scored.numbers[self.weight][mine]
+        units: dict[str, Any] = {"unit_cost": self.options.unit_cost, "per": self.options.per}
+        units |= {"costs": self.options.costs, "scale": self.options.scale}
+        return promised_regret(scores[mine], sample_weight=weight, **units)
+
+    def show(self, console: Console) -> None:
+        """Print the promises as a person reads them."""
+        from stakes.evaluation import Unit, meaning
+
+        records = self._records()
+        unit = Unit.of(self.options, [record["promised"] for record in records])
+        rows, models = f"{len(self.scored.rows):,} rows without outcomes", len(self.scored.models)
+        console.print(Text(visible(f"{self.scored.source}: {rows}; {models} model{'s' * (models != 1)}")))
+        console.print(Text(f"{meaning(self.options)}\n"))
+        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+        heads = ["", unit.per, "rows", "promised"]
+        for place, head in enumerate(heads):
+            justify: Any = "left" if place < 2 else "right"
+            table.add_column(Text(head), justify=justify, overflow="fold", no_wrap=place != 1)
+        for record in records:
+            where = f" in {name(record['column'])} {name(record['group'])}" if record["column"] else ""
+            told = count(record["n_rows"]), unit.fixed(record["promised"])
+            table.add_row("", Text(f"{name(record['model'])}{where}"), *told)
+        print_table(console, table, 1)
+        console.print(Text("Cost as its own scores say: it is kept where the scores are right. Outcomes will tell."))
+
+
+def plan_unlabelled(reading: InputArguments, judging: EvaluationArguments, delivery: Delivery) -> Job:
+    """Check everything that can be known before the file is read."""
+    if reading.label is not None:
+        raise UsageError("--unlabelled is of rows without outcomes, and takes no --label")
+    models = split_names(reading.models, "--models")
+    if models is None:
+        raise UsageError("--unlabelled needs --models: without outcomes nothing says which columns are scores")
+    if delivery.report is not None:
+        raise UsageError("--report needs outcomes, and --unlabelled has none")
+    for field in fields(EvaluationArguments):
+        if field.name not in _USED and getattr(judging, field.name) != field.default:
+            raise UsageError(f"--{field.name.replace('_', '-')} has no meaning with --unlabelled")
+    if reading.resolution != "auto":
+        raise UsageError("--resolution has no meaning with --unlabelled")
+    options = judging.options(None)
+    asked: dict[str, Any] = {"models": models, "groups": options.groups or ()}
+    asked |= {"numbers": [reading.weight] if reading.weight else [], "on_missing": reading.on_missing}
+
+    def run() -> None:
+        from stakes.tables import DataError, read_scores
+
+        with working(f"Reading {name(reading.file)}"):
+            scored = read_scores(reading.file, **asked, format=reading.file_format)
+        if scored.n_dropped:
+            note(f"{scored.n_dropped:,} rows dropped, for a value is missing")
+        found = PromisedCosts(scored, options, reading.weight)
+        try:
+            found._records()
+        except ValueError as error:  # weights that are none
+            raise DataError(str(error).rstrip("."), file=scored.source, column=reading.weight) from None
+        deliver(found, delivery, found.show)
+
+    return run

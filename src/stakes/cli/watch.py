@@ -1,20 +1,47 @@
-"""``stakes watch``: has the cost risen since a model was taken into use? The group, and the file of its state."""
+"""``stakes watch``: has the cost risen since a model was taken into use? Start, add, show, plan."""
 
 import hashlib
 import json
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from stakes.cli.console import UsageError
+from stakes.cli import options
+from stakes.cli.console import (
+    CHECK_FAILED,
+    DONE,
+    Delivery,
+    Staged,
+    UsageError,
+    check_target,
+    deliver,
+    fail,
+    is_file,
+    note,
+    plan_delivery,
+    print_table,
+    working,
+)
 from stakes.cli.program import Group
+from stakes.cli.reading import read_number, read_share, split_names
+from stakes.cli.summary import STYLE, read_kept, rich_table
+from stakes.outputs.files import json_ready
+from stakes.outputs.result_table import TableColumn, Tabular
+from stakes.outputs.text import number, percent
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.monitoring import CostMonitors
+
 
 FORMAT = "stakes-watch-1"
 _KEPT_FILES = 730
@@ -25,10 +52,10 @@ _ABOUT = "Has the cost risen since a model was taken into use? Evidence that is 
 
 class _Watch(Group):
     about: ClassVar = {
-        "start": ("watch_run", "Begin to watch the models of a kept evaluation: its cost becomes the budget."),
-        "add": ("watch_run", "Take in the files of further days; the exit code is 4 from an alarm on."),
-        "show": ("watch_run", "Say what is known: the running cost, its limits, the evidence, what changed."),
-        "plan": ("watch_run", "Say how many days a rise of the cost would take to be seen."),
+        "start": ("watch", "Begin to watch the models of a kept evaluation: its cost becomes the budget."),
+        "add": ("watch", "Take in the files of further days; the exit code is 4 from an alarm on."),
+        "show": ("watch", "Say what is known: the running cost, its limits, the evidence, what changed."),
+        "plan": ("watch", "Say how many days a rise of the cost would take to be seen."),
     }
 
 
@@ -108,3 +135,356 @@ def digest_of(file: str) -> str:
     found = [file] if Path(file).exists() else sorted(glob.glob(file, recursive=True))  # noqa: PTH207  (of any root)
     each = "".join(sorted(map(file_digest, found or [file])))
     return hashlib.sha256(each.encode()).hexdigest()[:16]
+
+
+KeptFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="KEPT.json", help="A kept evaluation, as KeptEvaluation.to_json writes it.", show_default=False
+    ),
+]
+Unit = Annotated[
+    str,
+    typer.Option(
+        "--unit", metavar="day|row", help="row sees a rise sooner, where the rows of a day have nothing in common."
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--models", metavar="COLUMN,...", help="Which of its models; without it, all. May be repeated."),
+]
+START_EPILOG = """\b
+Example:
+  stakes watch start kept.json --label cancer --tolerance 0.1 --state watch.json
+"""
+ADD_EPILOG = """\b
+Example:
+  stakes watch add 'day=2026-11-23/*.parquet' --state watch.json
+"""
+SHOW_EPILOG = """\b
+Example:
+  stakes watch show --state watch.json --report watch.html
+"""
+PLAN_EPILOG = """\b
+Example:
+  stakes watch plan kept.json --tolerance 0.1 --rows-per-day 200
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How models are to be watched."""
+
+    tolerance: float
+    alpha: float
+    unit: str
+    models: list[str] | None
+
+    @classmethod
+    def of(cls, tolerance: str, alpha: str, unit: str, models: list[str] | None) -> "Asked":
+        """Check what was typed."""
+        if unit not in {"day", "row"}:
+            raise UsageError(f"--unit must be day or row, got {name(unit)!r}")
+        try:
+            share = float(read_number(tolerance) or 0)
+        except ValueError:
+            share = math.nan
+        if not 0.0 <= share < math.inf:
+            raise UsageError(f"--tolerance must be a share >= 0, got {name(tolerance)!r}")
+        return cls(share, read_share("--alpha", alpha), unit, split_names(models, "--models"))
+
+    def start(self, path: str) -> "CostMonitors":
+        """Begin to watch the models of a kept evaluation."""
+        from stakes.monitoring import CostMonitors
+        from stakes.tables import DataError
+
+        kept = read_kept(path)
+        asked: dict[str, Any] = {"tolerance": self.tolerance, "alpha": self.alpha, "unit": self.unit}
+        try:
+            return CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
+        except ValueError as error:
+            raise DataError(str(error).removesuffix("."), file=path) from None
+
+
+class WatchSummary(Tabular):
+    """What each monitor says, one record for each."""
+
+    def __init__(self, watch: "CostMonitors") -> None:
+        self.watch = watch
+
+    def _records(self) -> list[dict[str, Any]]:
+        found = []
+        for key, monitor in self.watch.monitors.items():
+            last = monitor._records()[-1] if monitor.n_days else {}
+            low, high = monitor.limits
+            record = {"monitor": key, "alarm": monitor.alarm, "alarm_day": monitor.alarm_day, "since": monitor.since}
+            record |= {"last_day": monitor.last_day, "n_days": monitor.n_days, "n_rows": monitor.n_rows}
+            record |= {"budget": monitor.budget, "mean": monitor.mean, "simultaneous_low": low}
+            record |= {"simultaneous_high": high, "last": last.get("cost"), "promised": last.get("promised")}
+            found.append({**record, "log_evidence": monitor.log_evidence, "log_alarm": monitor.log_alarm})
+        return found
+
+    def _content(self) -> dict[str, Any]:
+        """Whether any raised an alarm, and each."""
+        return {"alarm": self.watch.alarm, "monitors": self._records()}
+
+    def to_html(self, path: Any = None) -> str:
+        """Return the page, and write it where a path is given."""
+        return self.watch.to_html(path)
+
+    def show(self, out: Console) -> None:
+        """Print a table per 1,000 decisions, and what each monitor says."""
+        keys = ("budget", "mean", "last", "promised")
+        rows = []
+        for record in self._records():
+            shown = {key: 1000.0 * _known(record[key]) for key in keys}
+            alarm = "-" if record["alarm_day"] is None else str(record["alarm_day"])
+            rows.append({**record, **shown, "evidence": _power(record["log_evidence"]), "alarm": alarm})
+        heads = {"budget": "budget", "mean": "so far", "last": "last day", "promised": "promised"}
+        columns = [TableColumn("monitor", "per 1,000 decisions", "text"), TableColumn("n_days", "days", "count")]
+        columns += [TableColumn(key, head, "metric") for key, head in heads.items()]
+        columns += [TableColumn("evidence", "evidence", "text"), TableColumn("alarm", "alarm", "text")]
+        print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
+        out.print()
+        for line in self.watch.describe().splitlines():
+            out.print(Text(line))
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _power(log: float) -> str:
+    return number(math.exp(log)) if abs(log) < 20.0 else f"10^{log / math.log(10.0):.0f}"
+
+
+# ``stakes watch start``: the state of monitors that have seen nothing yet.
+
+
+def start(
+    kept: KeptFile,
+    *,
+    label: Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column with the outcome in every file.")],
+    state: StateFile,
+    tolerance: Tolerance = "0",
+    alpha: Alpha = "0.05",
+    unit: Unit = "day",
+    models: Models = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Begin to watch: the budget is the upper limit of the kept evaluation's cost, and the tolerance on top.
+
+    Every model of it and every group is watched; they share the false alarms evenly. A state that is there is refused.
+    """
+    target = check_target("--state", state, (".json",), kept)
+    return partial(run_start, kept, label, Asked.of(tolerance, alpha, unit, models), target or Path(state))
+
+
+def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
+    """Make the state, unless there is one."""
+    if target.exists():
+        raise UsageError(f"--state {name(str(target), 200)!r} is there already: it watches; remove it to begin anew")
+    watch = asked.start(kept)
+    with Staged() as staged:
+        staged.beside(target).write_text(State(watch, label).to_json(), encoding="utf-8")
+        staged.commit()
+    for key, monitor in watch.monitors.items():
+        known = monitor.reference
+        if known is not None:
+            above = percent(monitor.budget / known.mean - 1.0) if known.mean > 0.0 else "all"
+            note(
+                f"{name(key)} cost {number(1000 * known.mean)} per 1,000 decisions; the budget is "
+                f"{number(1000 * monitor.budget)}: a rise of less than {above} is not looked for"
+            )
+    if asked.unit == "row":
+        note("--unit row holds only where the rows of a day have nothing in common: stakes watch show says how far")
+    note(f"state written to {name(str(target), 200)}")
+
+
+# ``stakes watch add``: the files of further days, all of them or none.
+
+
+def add(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Labelled rows: a file or a pattern in quotes; the day is in its name: day=2026-11-23/*.parquet.",
+            show_default=False,
+        ),
+    ],
+    *,
+    state: StateFile,
+    day: Annotated[
+        str | None, typer.Option("--day", metavar="DAY", help="The day of all these files: a date or a whole number.")
+    ] = None,
+    file_format: options.FileFormat = None,
+    any_size: options.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Take in further days, in order: every day once, when all its labels are known.
+
+    Files of one day are added up. A file or a day that was counted is refused, and then nothing of this run counts.
+
+    Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
+    """
+    target = check_target("--state", state, (".json",))
+    delivery = plan_delivery("watch-add", None, output, as_json=as_json, source=files[0])
+    for file in files:
+        if is_file(target, file) or is_file(delivery.output, file):
+            raise UsageError(f"{name(file, 200)!r} would be overwritten")
+    days = [(day_of(file, day), file) for file in files]
+    return partial(run_add, state, days, file_format, delivery)
+
+
+def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | None, delivery: Delivery) -> int:
+    """Read each day, and leave the new state only when all is well."""
+    state = State.read(path)
+    for day, group in groupby(days, lambda pair: pair[0]):
+        take_in(state, day, [file for _, file in group], file_format)
+    result = WatchSummary(state.watch)
+    with Staged() as staged:
+        staged.beside(Path(path)).write_text(state.to_json(), encoding="utf-8")
+        deliver(result, delivery, result.show)
+        staged.commit()
+    if not state.watch.alarm:
+        return DONE
+    alarms = {key: monitor.alarm_day for key, monitor in state.watch.monitors.items() if monitor.alarm}
+    fail("the cost has risen: " + ", ".join(f"{name(key)} (alarm on day {day})" for key, day in alarms.items()))
+    return CHECK_FAILED
+
+
+def take_in(state: State, day: int | str, files: list[str], file_format: str | None) -> None:
+    """Add up the files of a day, and let the monitors see their sums."""
+    from stakes.tables import DataError
+
+    found: dict[str, dict[str, float]] = {}
+    digests: list[str] = []
+    for file in files:
+        mine = digest_of(file)
+        before = next((at for at, seen in state.files.items() if mine in seen), day if mine in digests else None)
+        if before is not None:
+            raise DataError(f"was counted already, on day {name(str(before))}", file=file)
+        digests.append(mine)
+        with working(f"Reading {name(file)}"):
+            sums = read_sums(state, file, file_format)
+        for key, part in sums.items():
+            total = found.setdefault(key, dict.fromkeys(part, 0))
+            found[key] = {entry: total[entry] + part[entry] for entry in part}
+    try:
+        state.watch.update_sums(day, found)
+    except ValueError as error:
+        raise DataError(str(error).removesuffix("."), file=files[0]) from None
+    state.files[str(day)] = digests
+
+
+def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, dict[str, float]]:
+    """Sums of a file by monitor: in the engine for Parquet files, else in memory."""
+    from stakes.tables import DataError, frame_columns, read_predictions, scan_parquet, sum_losses
+
+    watch = state.watch
+    asked = next(iter(watch.monitors.values()))._question
+    models, groups = watch.models, watch.group_columns
+    what: dict[str, Any] = {"label": state.label, "models": models, "pos_label": asked.pos_label}
+    try:
+        frame = None
+        if file_format is None:
+            frame = scan_parquet(file, columns=[state.label, *groups], models=models, large=0)
+        if frame is not None:
+            sums = sum_losses(frame, **what, costs=asked.costs, rule=asked.rule, groups=groups)
+            if sums is not None:
+                return watch._named(sums)
+        read = (
+            partial(frame_columns, frame) if frame is not None else partial(read_predictions, file, format=file_format)
+        )
+        rows = read(**what, groups=groups)
+    except DataError as error:
+        error.file = error.file or file
+        if error.hint is not None and "on_missing" in error.hint:
+            error.hint = "A day enters when all its labels are known: those that come early may be of other cases."
+        raise
+    scores = dict(zip(rows.models, rows.scores, strict=True))
+    return watch._sums(rows.y, scores, rows.groups)
+
+
+# ``stakes watch show``: what is known, on a terminal or as a page.
+
+
+def show(
+    *,
+    state: StateFile,
+    report: options.Report = None,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Say what is known of each model: cost so far with its limits, promise, evidence, and what changed."""
+    delivery = plan_delivery("watch-show", report, output, as_json=as_json, source=state)
+    return partial(run_show, state, delivery)
+
+
+def run_show(path: str, delivery: Delivery) -> None:
+    """Read the state, and show it."""
+    result = WatchSummary(State.read(path).watch)
+    deliver(result, delivery, result.show)
+
+
+# ``stakes watch plan``: how long a rise takes to be seen.
+
+
+def plan(
+    kept: KeptFile,
+    *,
+    rows_per_day: Annotated[
+        str, typer.Option("--rows-per-day", metavar="NUMBER", help="Labelled rows of a day.", show_default=False)
+    ],
+    tolerance: Tolerance = "0",
+    alpha: Alpha = "0.05",
+    unit: Unit = "day",
+    models: Models = None,
+    as_json: options.AsJson = False,
+    output: options.Output = None,
+    config: options.Config = None,  # noqa: ARG001  (the parser reads it)
+    debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
+) -> options.Job:
+    """Say how many days a rise of 10, 20 and 50% would take to be seen, from the first day on and from day 201 on."""
+    from stakes.cli.boundary_fit import read_whole
+
+    delivery = plan_delivery("watch-plan", None, output, as_json=as_json, source=kept)
+    rows = read_whole("--rows-per-day", rows_per_day, 1)
+    return partial(run_plan, kept, rows, Asked.of(tolerance, alpha, unit, models), delivery)
+
+
+class Delays(Tabular):
+    """The plan of each monitor."""
+
+    def __init__(self, watch: "CostMonitors", rows: int) -> None:
+        from stakes.monitoring import plan_watch
+
+        self.plans = {key: plan_watch(monitor, rows_per_day=rows) for key, monitor in watch.monitors.items()}
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"monitor": key, **record} for key, plan in self.plans.items() for record in plan._records()]
+
+    def show(self, out: Console) -> None:
+        """Print days by monitor and rise."""
+        rows = [
+            {**record, "rise": percent(record["rise"]), "days": record["days"] or "not in ten years"}
+            for record in self._records()
+        ]
+        rows = [{**row, "days": str(row["days"])} for row in rows]
+        columns = [TableColumn("monitor", "model", "text"), TableColumn("rise", "rise", "text")]
+        columns += [TableColumn("begins", "begins on day", "count"), TableColumn("days", "days to the alarm", "text")]
+        print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
+        out.print(Text("Half of all alarms come sooner, and half later, about; a tenth take twice as long."))
+
+
+def run_plan(kept: str, rows: int, asked: Asked, delivery: Delivery) -> None:
+    """Plan for every monitor."""
+    result = Delays(asked.start(kept), rows)
+    deliver(result, delivery, result.show, lambda: json.dumps(json_ready(result._records()), indent=2))

@@ -11,11 +11,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.outcome import Outcome, OutcomeFromColumns
 from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
+    Floats,
     check_flag,
     check_level,
     check_number,
@@ -23,8 +23,7 @@ from stakes.base.validation import (
     check_sample,
     check_size,
 )
-from stakes.core.regret import Rule, row_integral, row_losses, table_integral
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable, row_integral, row_losses, table_integral
 from stakes.costs import CostDistribution, Uniform, check_scale
 
 # Settings of an evaluation, each checked by itself.

@@ -1,23 +1,174 @@
-"""`ScoreTable` and its recalibration."""
+"""`ScoreTable`, its recalibration, the regret of rows and of tables, and how results are kept in files."""
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.numerics import count_cells, count_groups, count_sample, fit_logistic, logit, pav_starts, weighted_sum
-from stakes.base.validation import BinarySample, check_choice, check_kind, check_prevalence, check_sample, plain_label
-from stakes.core.kept import Serializable
+from stakes.base.validation import (
+    BinarySample,
+    Floats,
+    blocks,
+    check_choice,
+    check_kind,
+    check_prevalence,
+    check_sample,
+    plain_label,
+)
 from stakes.costs import CostDistribution
+from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import build_frame
 from stakes.outputs.serialization import JsonReader
+
+Columns = dict[str, NDArray[np.float64]]
+
+
+class Serializable:
+    """Base of results that can be saved and loaded; ``_what`` names them, ``_form`` is the format with its version."""
+
+    _what: ClassVar[str]
+    _form: ClassVar[str]
+
+    @abstractmethod
+    def _kept(self) -> tuple[dict[str, Any], Columns]:
+        """Return the facts and columns to write."""
+
+    @classmethod
+    @abstractmethod
+    def _from_entries(cls, entries: JsonReader) -> Self:
+        """Check the entries and rebuild the object."""
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return everything as JSON that :meth:`from_json` reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        str
+            With the format and its version.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()[:28]
+        '{"format": "stakes-table-2",'
+        """
+        facts, columns = self._kept()
+        lists = {name: values.tolist() for name, values in columns.items()}
+        return delivered(json.dumps(json_ready({"format": self._form, **facts, **lists})), path)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON, which may come from anywhere.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged text, naming the first entry that is wrong.
+
+        Examples
+        --------
+        >>> from stakes import ScoreTable
+        >>> ScoreTable.from_json(ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_json()).scores.tolist()
+        [0.1, 0.8]
+        """
+        return cls._from_entries(JsonReader.read(text, cls._what, cls._form))
+
+    def to_parquet(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """Return everything as a Parquet file that :meth:`from_parquet` reads: compact where there are many rows.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it too: beside and renamed, so that no half-written file is left.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed (``pip install 'stakes[engines]'``).
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from stakes import ScoreTable
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "a.parquet"
+        ...     _ = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(file)
+        ...     ScoreTable.from_parquet(file).n_rows
+        2
+        """
+        from stakes.tables import write_columns
+
+        facts, columns = self._kept()
+        buffer = io.BytesIO()
+        write_columns(buffer, columns, json.dumps(json_ready({"format": self._form, **facts})))
+        return delivered(buffer.getvalue(), path)
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`to_parquet` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which may come from anywhere.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            For another format, or a damaged file, naming the first entry that is wrong.
+        ImportError
+            If pyarrow is not installed (``pip install 'stakes[engines]'``).
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from stakes import ScoreTable
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "a.parquet"
+        ...     _ = ScoreTable.from_predictions([0, 1], [0.1, 0.8]).to_parquet(file)
+        ...     ScoreTable.from_parquet(file).scores.tolist()
+        [0.1, 0.8]
+        """
+        from stakes.tables import read_columns
+
+        columns, text = read_columns(Path(path), cls._what)
+        entries = JsonReader.read(text, cls._what, cls._form)
+        return cls._from_entries(JsonReader({**entries.content, **columns}, cls._what))
+
 
 # The columns of score tables: addition, and checks on reading.
 
@@ -719,3 +870,79 @@ def mean_table(tables: Sequence[ScoreTable]) -> ScoreTable:
     merged = reduce(ScoreTable.merge, [replace(table, fixed_prevalence=False) for table in tables])
     columns = {name: getattr(merged, name) / count for name in COLUMNS}
     return replace(merged, **columns, n_rows=first.n_rows, fixed_prevalence=first.fixed_prevalence)
+
+
+Rule = float | Literal["score", "optimal"]
+
+
+def losses_by_score(score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
+    """Integrated cost of a negative and of a positive at each score ("score" or a number; not "optimal")."""
+    if isinstance(rule, str):
+        return costs.negative_loss(score), costs.positive_loss(score)
+    acting = score >= rule
+    always, never = float(costs.negative_loss(np.inf)), float(costs.positive_loss(-np.inf))
+    return np.where(acting, always, 0.0), np.where(acting, 0.0, never)
+
+
+def class_losses(kind: int, score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
+    """Integrated cost of rows of one class (0: negatives, 1: positives) at their scores, not for "optimal"."""
+    if isinstance(rule, str):
+        return costs.positive_loss(score) if kind else costs.negative_loss(score)
+    return losses_by_score(score, costs, rule)[kind]
+
+
+def table_integral(table: ScoreTable, costs: CostDistribution, rule: Rule) -> float:
+    """Integral of regret over the cost distribution, from a table."""
+    if rule == "optimal":
+        starts = table.pav_starts[:-1]
+        columns = np.add.reduceat(table.negatives, starts), np.add.reduceat(table.positives, starts)
+        losses = losses_by_score(table.pav_values, costs, "score")
+        return math.fsum(weighted_sum(w, v) for w, v in zip(columns, losses, strict=True)) / table.total
+    terms = []
+    for part in blocks(len(table.scores)):
+        negative, positive = losses_by_score(table.scores[part], costs, rule)
+        terms += [weighted_sum(table.negatives[part], negative), weighted_sum(table.positives[part], positive)]
+    return math.fsum(terms) / table.total
+
+
+def row_integral(sample: BinarySample, costs: CostDistribution, rule: Rule) -> float:
+    """Integral of regret from rows, in one pass without a sort ("score" or a number)."""
+    terms, masses = [], []
+    for part in blocks(len(sample.score)):
+        loss = row_losses(sample.y[part], sample.score[part], costs, rule)
+        if sample.weight is None:
+            terms.append(float(loss.sum()))
+        else:
+            terms.append(float(np.dot(sample.weight[part], loss)))
+            masses.append(float(sample.weight[part].sum()))
+    return math.fsum(terms) / (len(sample.score) if sample.weight is None else math.fsum(masses))
+
+
+def row_losses(y: NDArray[np.bool_], score: Floats, costs: CostDistribution, rule: Rule) -> Floats:
+    """Integrated cost of each row ("score" or a number)."""
+    if isinstance(rule, str):
+        return costs.row_loss(y, score)
+    acting = score >= rule
+    loss = np.zeros(len(score))
+    loss[~y & acting] = float(costs.negative_loss(np.inf))
+    loss[y & ~acting] = float(costs.positive_loss(-np.inf))
+    return loss
+
+
+def promised_losses(score: Floats, costs: CostDistribution, rule: Rule = "score") -> Floats:
+    """Integrated cost that each row's own score expects, where it is the probability of the positive class."""
+    negative, positive = losses_by_score(score, costs, rule)
+    with np.errstate(invalid="ignore"):  # what cannot happen costs nothing, however much it would
+        expected = np.where(score > 0.0, score * positive, 0.0) + np.where(score < 1.0, (1.0 - score) * negative, 0.0)
+    return np.asarray(expected)
+
+
+def regret_at(table: ScoreTable, c: Floats, rule: Rule) -> Floats:
+    """Regret at each cost ratio: c * false positives + (1 - c) * false negatives, as shares of all weight."""
+    c = np.asarray(c, dtype=np.float64)
+    scores = table.pav_values if rule == "optimal" else table.scores
+    cut = np.searchsorted(scores, c if isinstance(rule, str) else np.full(c.shape, float(rule)), side="left")
+    if rule == "optimal":
+        cut = table.pav_starts[cut]
+    regret: Floats = c * table.false_positives[cut] + (1.0 - c) * table.false_negatives[cut]
+    return regret

@@ -15,9 +15,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, find_positive_label
-from stakes.base.validation import check_same_order, check_weights, positive_label
+from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
 from stakes.correction._weights import Classes, shift_rows
 
 # Weights and sampling of the training, read from a fitted classifier.

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.arrays import Bools, Floats
 from stakes.base.numerics import sigmoid, weighted_sum
-from stakes.base.validation import blocks, check_level
+from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.correction._weights import Classes, Stated, shift_odds, shift_rows, training_labels

@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base import formulas, validation
-from stakes.base.arrays import Bools, Floats
 from stakes.base.numerics import fit_logistic, sigmoid
-from stakes.base.validation import BinarySample
+from stakes.base.validation import BinarySample, Bools, Floats
 from stakes.core.options import EvaluationData, evaluation_data
-from stakes.core.regret import row_losses
-from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
+from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, row_losses
 from stakes.correction._loss_calibration import chi2_tail, design_effect, log_likelihood, robust_covariance, sandwich
 from stakes.correction._weights import classes_of, read_scores, shift_odds
 from stakes.costs import CostsLike, as_costs, check_scale

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.arrays import Floats
 from stakes.base.formulas import is_expression
 from stakes.base.multiclass import WHICH_IS_POSITIVE
+from stakes.base.validation import Floats
 from stakes.metrics import check_probability_rows
 
 # The arithmetic behind every correction: class odds are multiplied by known factors.

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_interval, check_number, to_array, to_floats
+from stakes.base.validation import Floats, check_interval, check_number, to_array, to_floats
 from stakes.outputs.hooks import draw
 
 _REGISTRY: dict[str, type[CostDistribution]] = {}

@@ -15,8 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_number, check_size, check_unit
+from stakes.base.validation import Floats, check_number, check_size, check_unit
 from stakes.costs._base import CostDistribution, Weighted
 from stakes.costs._distributions import Empirical
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.validation import (
+    Floats,
     as_costs_of,
     as_range,
     brief,

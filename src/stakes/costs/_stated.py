@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_number, check_size
+from stakes.base.validation import Floats, check_number, check_size
 from stakes.costs._base import CostDistribution, Weighted
 from stakes.costs._distributions import Density, Empirical, Fixed, NetBenefitUniform, Uniform
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import blocks, check_number, check_whole, in_percent, to_array, to_floats
+from stakes.base.validation import Floats, blocks, check_number, check_whole, in_percent, to_array, to_floats
 from stakes.costs import log_remainder
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import build_frame

@@ -12,9 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import stratified_folds
 from stakes.base.validation import (
+    Bools,
+    Floats,
+    Integers,
     blocks,
     check_choice,
     check_flag,
@@ -26,8 +28,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.core.options import EvaluationData, check_harm, check_rule, evaluation_data, undefined
-from stakes.core.regret import Rule
-from stakes.core.score_table import ScoreTable, mean_table
+from stakes.core.score_table import Rule, ScoreTable, mean_table
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, Uniform, as_costs
 from stakes.curves._curve import Basis, Combination, Curve, product, straight
 from stakes.outcomes import Imputed, RowCosts, TimeToEvent, acted_shares

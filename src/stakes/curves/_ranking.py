@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_flag
+from stakes.base.validation import Floats, check_flag
 from stakes.core.options import ranking_data, undefined
 from stakes.core.score_table import ScoreTable
 from stakes.curves._curve import Curve, RatioCurve, ratio_of, straight, through

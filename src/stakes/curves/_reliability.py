@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.numerics import logit
-from stakes.base.validation import blocks, check_choice, check_level, check_unit, check_whole
+from stakes.base.validation import Floats, blocks, check_choice, check_level, check_unit, check_whole
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import COLUMNS, ScoreTable
 from stakes.curves._curve import Curve, straight, through

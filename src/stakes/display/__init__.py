@@ -16,8 +16,8 @@ from stakes.display._decisions import (
     UtilityCurveDisplay,
     ValueOfInformationDisplay,
 )
-from stakes.display._explanation import BoundaryExplanationDisplay
 from stakes.display._plot import (
+    BoundaryExplanationDisplay,
     CostMonitorDisplay,
     ForestDisplay,
     HorizonDisplay,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice, check_same_order
+from stakes.base.validation import Floats, check_choice, check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve, SmoothCalibrationCurve
 from stakes.outputs.text import percent

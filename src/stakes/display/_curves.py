@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
+from stakes.base.validation import Floats
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve, lift_curve, precision_recall_curve, roc_curve, smooth_calibration_curve
 from stakes.display import _axes

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions import ActionEvaluation, deferral_curve
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_kind
+from stakes.base.validation import Floats, check_kind
 from stakes.boundary import Boundary, fit_boundary
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostsLike, Deferral

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice, check_kind
+from stakes.base.validation import Floats, check_choice, check_kind
 from stakes.core.score_table import ScoreTable
 from stakes.correction import LossCalibrationCurve, loss_calibration_curve
 from stakes.costs import CostsLike, Scale, as_costs

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice
+from stakes.base.validation import Floats, check_choice
 from stakes.core.options import refuse_amounts
-from stakes.core.regret import Rule
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, PiecewiseLinear, Weighted
 from stakes.curves import (
     BrierCurve,

@@ -20,7 +20,7 @@ from stakes.outputs.result_table import Tabular
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Rule
+    from stakes.core.score_table import Rule
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.validation import (
+    Bools,
+    Floats,
     brief,
     check_level,
     check_number,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.regret import promised_losses
+from stakes.core.score_table import promised_losses
 from stakes.evaluation._calibration import all_cells
 from stakes.evaluation._finding import Observation
 from stakes.evaluation._groups import label_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.base.outcome import Origin
 from stakes.base.validation import blocks
-from stakes.core.regret import row_losses
+from stakes.core.score_table import row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.inference import FEW_AMOUNTS, carriers, ordered_variance, to_expect
 from stakes.outcomes import BeyondFollowUpError, RowCosts, TimeToEvent
@@ -20,8 +20,8 @@ from stakes.variance.dependence import Design
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.base.arrays import Bools, Floats
     from stakes.base.outcome import Outcome
+    from stakes.base.validation import Bools, Floats
     from stakes.core.options import Options
     from stakes.core.score_table import ScoreTable
     from stakes.evaluation._standings import Standings

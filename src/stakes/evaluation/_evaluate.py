@@ -31,8 +31,7 @@ from stakes.evaluation._groups import (
     groups_from,
     tables_in_engine,
 )
-from stakes.evaluation._imputed import check_poolable, completed_scores, mean_facts
-from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._standings import ModelResult, check_poolable, completed_scores, mean_facts
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
     UNPAIRED,
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Rule
+    from stakes.core.score_table import Rule
     from stakes.costs import CostsLike, Scale
     from stakes.inference import PairedRows
     from stakes.tables import Predictions

@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import brief, check_level, check_number, check_same_order, in_percent, to_array, to_floats
+from stakes.base.validation import (
+    Floats,
+    brief,
+    check_level,
+    check_number,
+    check_same_order,
+    in_percent,
+    to_array,
+    to_floats,
+)
 from stakes.core.options import evaluation_data
 from stakes.inference import Estimate, metric_difference, metric_interval, observed_to_expected
 from stakes.outcomes import TimeToEvent
+from stakes.outputs.files import import_optional
 from stakes.outputs.hooks import draw
-from stakes.outputs.optional import import_optional
 from stakes.outputs.result_table import PaperTable, ResultTable, TableColumn
 from stakes.outputs.text import percent
 from stakes.variance.influence import cells_of

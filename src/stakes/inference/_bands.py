@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
     BinarySample,
+    Bools,
+    Floats,
+    Integers,
     check_choice,
     check_level,
     check_names,

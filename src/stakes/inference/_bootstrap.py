@@ -17,9 +17,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.validation import (
     BinarySample,
+    Bools,
+    Floats,
+    Integers,
     check_choice,
     check_flag,
     check_level,

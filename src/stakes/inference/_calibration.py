@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import logit, sigmoid
-from stakes.base.validation import check_choice, check_level, check_same_order, check_whole, generator, to_array
+from stakes.base.validation import (
+    Bools,
+    Floats,
+    Integers,
+    check_choice,
+    check_level,
+    check_same_order,
+    check_whole,
+    generator,
+    to_array,
+)
 from stakes.core.options import evaluation_data
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
 from stakes.curves import SPAN, LocalFits, Neighbourhoods, binned_reliability_of, curve_over_log_odds

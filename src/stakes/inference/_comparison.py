@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats, Integers
-from stakes.base.validation import BinarySample, check_kind, check_names, check_number, check_same_order
+from stakes.base.validation import (
+    BinarySample,
+    Floats,
+    Integers,
+    check_kind,
+    check_names,
+    check_number,
+    check_same_order,
+)
 from stakes.core.options import EvaluationData, Options
-from stakes.core.regret import Rule, losses_by_score
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable, losses_by_score
 from stakes.costs import CostsLike, Scale, as_costs
 from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import order_of, pav_starts, stratified_folds
-from stakes.base.validation import BinarySample, check_level, generator, settled_order
+from stakes.base.validation import BinarySample, Bools, Floats, Integers, check_level, generator, settled_order
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
-from stakes.core.regret import row_losses
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, row_losses
 from stakes.costs import Beta, CostDistribution, CostsLike, Scale, as_costs, check_scale
 from stakes.inference._area import Area, area_estimate
 from stakes.inference._bootstrap import is_whole, row_counts

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_number, to_floats
-from stakes.inference._area import Area, AreaDifference, AreaRegret
+from stakes.base.validation import Floats, check_number, to_floats
+from stakes.inference._area import Area, AreaDifference, AreaRegret, PartialArea
 from stakes.inference._cross_fitting import CrossFitted
-from stakes.inference._partial_area import PartialArea
 from stakes.inference._simultaneous import Band
 from stakes.variance.decisions import Decisions
 from stakes.variance.sums import Estimate, Moments, Variance, half_width

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats, Integers
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
+    Floats,
+    Integers,
     brief,
     check_level,
     check_names,
@@ -27,18 +28,20 @@ from stakes.inference._area import (
     Area,
     AreaDifference,
     AreaRegret,
+    PartialArea,
     area_estimate,
     area_gap,
     area_regret,
     mean_moments,
     metric_range,
+    partial_area,
+    partial_area_gap,
     row_mean,
 )
 from stakes.inference._bands import confidence_band
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS, Comparison
 from stakes.inference._cross_fitting import CROSS_FITTED, CrossFitted, cross_fitted
 from stakes.inference._imputation import pooled
-from stakes.inference._partial_area import PartialArea, partial_area, partial_area_gap
 from stakes.metrics import METRICS, RocWindow, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.outputs.result_table import Tabular

@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
-from stakes.base.validation import check_choice, check_level, check_number, check_same_order
+from stakes.base.validation import Bools, Floats, Integers, check_choice, check_level, check_number, check_same_order
 from stakes.core.options import evaluation_data
 from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, held
 from stakes.outcomes import MONEY_PER, RowCosts, check_factor

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from stakes.base.validation import BinarySample
-    from stakes.core.regret import Rule
+    from stakes.core.score_table import Rule
     from stakes.costs import CostDistribution, CostsLike, Scale
     from stakes.variance.largest import ManyMoments
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.validation import BinarySample, blocks
+from stakes.base.validation import BinarySample, Bools, Floats, Integers, blocks
 from stakes.core.options import EvaluationData, refuse_weighing
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular

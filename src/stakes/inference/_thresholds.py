@@ -12,11 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.validation import BinarySample, check_flag, check_level, check_same_order, generator, to_array
+from stakes.base.validation import (
+    BinarySample,
+    Bools,
+    Floats,
+    Integers,
+    check_flag,
+    check_level,
+    check_same_order,
+    generator,
+    to_array,
+)
 from stakes.core.options import evaluation_data, refuse_weighing
-from stakes.core.regret import regret_at
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, regret_at
 from stakes.costs import CostsLike, as_costs
 from stakes.curves import threshold_table_of
 from stakes.inference import _simultaneous

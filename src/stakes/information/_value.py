@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.validation import (
+    Bools,
+    Floats,
     brief,
     check_choice,
     check_level,

@@ -36,9 +36,15 @@ from stakes.metrics._multiclass import (
 )
 from stakes.metrics._multiclass import check_problem as check_problem
 from stakes.metrics._multiclass import walk as walk
-from stakes.metrics._partial_area import RocWindow as RocWindow
-from stakes.metrics._partial_area import partial_auc_score
-from stakes.metrics._ranking import TopKScores, auc_regret, bounded_auc_score, roc_auc_score, top_k_scores
+from stakes.metrics._ranking import RocWindow as RocWindow
+from stakes.metrics._ranking import (
+    TopKScores,
+    auc_regret,
+    bounded_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+    top_k_scores,
+)
 from stakes.metrics._ranking import area_under_roc as area_under_roc
 from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
 from stakes.metrics._registry import check_parameters as check_parameters

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
 from stakes.base.validation import (
+    Floats,
     check_number,
     check_same_order,
     check_scores,
@@ -32,8 +32,7 @@ from stakes.core.options import (
     refuse_amounts,
     undefined,
 )
-from stakes.core.regret import Rule, promised_losses, regret_at, row_integral, table_integral
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable, promised_losses, regret_at, row_integral, table_integral
 from stakes.costs import (
     Beta,
     CostDistribution,

@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats, Integers
 from stakes.base.multiclass import check_multiclass, check_multiclass_tensor, is_tensor, tensor_mean, weighted_mean
 from stakes.base.validation import (
+    Floats,
+    Integers,
     blocks,
     check_choice,
     check_flag,

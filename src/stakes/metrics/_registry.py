@@ -13,7 +13,7 @@ import numpy as np
 
 from stakes import costs
 from stakes.base.validation import check_kind, check_name, check_number, check_same_order, check_size, near, to_array
-from stakes.metrics import _losses, _multiclass, _partial_area, _ranking
+from stakes.metrics import _losses, _multiclass, _ranking
 from stakes.outcomes import MONEY_PER, RowCosts, check_factor
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
@@ -240,7 +240,7 @@ for _metric in (
         per_sample=False,
     ),
     _score(
-        _partial_area.partial_auc_score,
+        _ranking.partial_auc_score,
         "area under the part of the ROC curve within bounds on either rate",
         low=-_INF,
         parameters={"fpr_bounds": (0.0, 0.2)},

@@ -3,8 +3,7 @@
 A monitor takes in the rows or sums of each day and raises an alarm when the mean cost is shown to exceed a budget.
 """
 
-from stakes.monitoring._monitor import ChallengerMonitor, CostMonitor
-from stakes.monitoring._plan import WatchPlan, plan_watch
+from stakes.monitoring._monitor import ChallengerMonitor, CostMonitor, WatchPlan, plan_watch
 from stakes.monitoring._question import day_spread
 from stakes.monitoring._several import CostMonitors
 

@@ -1,7 +1,8 @@
 """`CostMonitor`: whether the cost has risen since a model was taken into use, asked at every look, for ever.
 
-The mathematics is in `_evidence`. A monitor keeps the sums of its latest days, which say since when the cost has been
-higher, and of all earlier days only what the evidence and the running mean need: its state stays small.
+The mathematics of the evidence comes first, then the monitor, then how long an alarm would take. A monitor keeps the
+sums of its latest days, which say since when the cost has been higher, and of all earlier days only what the evidence
+and the running mean need: its state stays small.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from stakes.base.validation import check_number, check_same_order, check_unit, check_whole
 from stakes.core.options import check_rule
 from stakes.costs import CostDistribution, as_costs
-from stakes.monitoring import _evidence
 from stakes.monitoring._question import (
     UNITS,
     DaySums,
@@ -42,6 +42,73 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Day = int | str
+    from numpy.typing import NDArray
+
+
+BETS = np.array([0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])  # share of the budget at stake
+_PSI = -np.log1p(-BETS) - BETS
+
+
+def day_factors(mean: Floats | float, budget: float) -> Floats:
+    """Log factor of each bet for a day's mean cost: valid whatever the rows of a day have in common."""
+    return np.log1p(BETS / budget * (np.asarray(mean)[..., None] - budget))
+
+
+def row_factors(rows: Floats | float, total: Floats | float, squares: Floats | float, budget: Floats | float) -> Floats:
+    """Log factor of each bet for the sums of a day whose rows have nothing in common, a lower bound of the exact."""
+    excess = np.asarray(total - budget * rows)[..., None]
+    spread = np.asarray(squares - 2.0 * budget * total + rows * budget * budget)[..., None]
+    return np.asarray(BETS / budget * excess - _PSI / budget**2 * spread)
+
+
+def exact_factors(costs: Floats, budget: float) -> Floats:
+    """Log factor of each bet for the costs of a day's rows that have nothing in common."""
+    return np.array([np.log1p(bet / budget * (costs - budget)).sum() for bet in BETS])
+
+
+def start_weight(day: int) -> float:
+    """Stake on a rise that begins on a day, from 1: one half on the first; all days together make 1."""
+    return 0.5 if day == 1 else 0.5 / (day * (day - 1.0))
+
+
+def advance(log_capital: Floats, factors: Floats, day: int) -> Floats:
+    """Add the stake of a day to the capital of each bet (last axis), and multiply by the day's factors."""
+    return np.logaddexp(log_capital, math.log(start_weight(day))) + factors
+
+
+def log_evidence(log_capital: Floats, day: int) -> Floats:
+    """Log of the mean capital of all bets after a day, with what is not yet staked."""
+    return np.logaddexp(_log_mean(log_capital), math.log(0.5 / day))
+
+
+def by_start(factors: Floats) -> Floats:
+    """Log evidence of a rise that began on each of some days (first axis), at the last of them."""
+    return _log_mean(np.cumsum(factors[::-1], axis=0)[::-1])
+
+
+def limits(
+    rows: Floats, total: Floats, squares: Floats, *, centre: float, largest: float, alpha: float
+) -> tuple[Floats, Floats]:
+    """Lower and upper limits of the mean at each look, from the sums up to it; all hold at once at 1 - alpha.
+
+    ``centre`` is any number in (0, largest) that was fixed beforehand: the nearer to the mean, the narrower they are.
+    """
+    low = _lower(rows, total, squares, centre, alpha)
+    others = rows * largest - total, rows * largest**2 - 2.0 * largest * total + squares
+    high = largest - _lower(rows, *others, largest - centre, alpha)
+    return np.maximum(low, 0.0), np.minimum(high, largest)
+
+
+def _lower(rows: Floats, total: Floats, squares: Floats, centre: float, alpha: float) -> Floats:
+    spread = squares - 2.0 * centre * total + rows * centre * centre
+    bet = BETS / centre
+    price = _PSI / (bet * centre**2) * spread[..., None] + math.log(2 * len(BETS) / alpha) / bet
+    return ((total[..., None] - price) / rows[..., None]).max(axis=-1)
+
+
+def _log_mean(logs: Floats) -> Floats:
+    return np.logaddexp.reduce(logs, axis=-1) - math.log(logs.shape[-1])
+
 
 KEPT_DAYS = {"day": 730, "row": 730, "exact": 180}  # an exact day keeps a factor of each bet
 _FEW_DAYS = 30
@@ -61,12 +128,12 @@ class _Past:
     squares: float = 0.0
     day_means: float = 0.0
     day_squares: float = 0.0
-    log_capital: tuple[float, ...] = (-math.inf,) * len(_evidence.BETS)
+    log_capital: tuple[float, ...] = (-math.inf,) * len(BETS)
 
     def with_day(self, sums: DaySums, factors: Floats) -> _Past:
         """Add the day that follows."""
         mean, days = sums.total / sums.rows, self.days + 1
-        capital = _evidence.advance(np.array(self.log_capital), factors, days)
+        capital = advance(np.array(self.log_capital), factors, days)
         return _Past(
             days,
             self.rows + sums.rows,
@@ -343,17 +410,17 @@ class CostMonitor(Tabular):
     def _factors_of(self, sums: DaySums) -> Floats:
         asked, shift = self._question, self._question.shift
         if asked.unit == "day":
-            return _evidence.day_factors(sums.total / sums.rows + shift, asked.budget)
+            return day_factors(sums.total / sums.rows + shift, asked.budget)
         if asked.unit == "exact" and sums.costs is not None:
-            return _evidence.exact_factors(sums.costs, asked.budget)
+            return exact_factors(sums.costs, asked.budget)
         if asked.unit == "exact":
             raise ValueError("unit='exact' needs the rows of a day, not their table or sums.")
         total, squares = _shifted(sums.rows, sums.total, sums.squares, shift)
-        return _evidence.row_factors(sums.rows, total, squares, asked.budget)
+        return row_factors(sums.rows, total, squares, asked.budget)
 
     def _add(self, day: Day, sums: DaySums, factors: Floats) -> None:
         self._now = self._now.with_day(sums, factors)
-        evidence = float(_evidence.log_evidence(np.array(self._now.log_capital), self._now.days))
+        evidence = float(log_evidence(np.array(self._now.log_capital), self._now.days))
         new = day, replace(sums, costs=None), factors, evidence
         lists: tuple[list[Any], ...] = (self._days, self._sums, self._factors, self._evidence)
         for each, value in zip(lists, new, strict=True):
@@ -364,7 +431,7 @@ class CostMonitor(Tabular):
                 del each[0]
 
     def _best_start(self) -> Day | None:
-        found = _evidence.by_start(np.array(self._factors))
+        found = by_start(np.array(self._factors))
         best = int(np.argmax(found))
         return self._days[best] if found[best] > 0.0 else None
 
@@ -463,7 +530,7 @@ class CostMonitor(Tabular):
         asked, shift = self._question, self._question.shift
         total, squares = _shifted(n, total, squares, shift)
         alpha = 2.0 * asked.alpha if asked.reference else asked.alpha
-        low, high = _evidence.limits(n, total, squares, centre=asked.centre, largest=asked.largest, alpha=alpha)
+        low, high = limits(n, total, squares, centre=asked.centre, largest=asked.largest, alpha=alpha)
         return low - shift, high - shift
 
     def _records(self) -> list[dict[str, Any]]:
@@ -684,8 +751,8 @@ class CostMonitor(Tabular):
     def _check_factors(self, sums: DaySums, factors: Floats) -> Floats:
         """Refuse factors of exact rows below those of their sums, or above those of their mean."""
         budget = self._question.budget
-        low = _evidence.row_factors(sums.rows, sums.total, sums.squares, budget)
-        high = sums.rows * _evidence.day_factors(sums.total / sums.rows, budget)
+        low = row_factors(sums.rows, sums.total, sums.squares, budget)
+        high = sums.rows * day_factors(sums.total / sums.rows, budget)
         room = _EXACT * (1.0 + np.abs(low))
         if not np.all((factors >= low - room) & (factors <= high + room)):
             raise ValueError("factors must be those of rows with these sums.")
@@ -876,8 +943,8 @@ def _read_past(entries: JsonReader) -> _Past:
         mine.number(name) for name in ("total", "squares", "day_means", "day_squares")
     )
     capital = mine.numbers("log_capital", infinite=True)
-    if capital.shape != _evidence.BETS.shape or np.any(np.isfinite(capital) != (days > 0)):
-        raise mine.broken("log_capital", f"{len(_evidence.BETS)} numbers, -inf without days")
+    if capital.shape != BETS.shape or np.any(np.isfinite(capital) != (days > 0)):
+        raise mine.broken("log_capital", f"{len(BETS)} numbers, -inf without days")
     shift, most = entries.number("shift"), entries.number("largest")
     if not rows * (0.0 - shift) * (1.0 + _EXACT) <= total <= rows * (most - shift) * (1.0 + _EXACT):
         raise mine.broken("total", f"what {rows} rows can cost, got {total}")
@@ -891,6 +958,115 @@ def _read_factors(entries: JsonReader, days: int) -> list[Floats]:
     if not isinstance(found, list) or len(found) != days:
         raise entries.broken("factors", f"a list of {days} lists")
     each = [JsonReader({"factors": mine}, entries.what).numbers("factors") for mine in found]
-    if any(len(mine) != len(_evidence.BETS) for mine in each):
-        raise entries.broken("factors", f"lists of {len(_evidence.BETS)} numbers")
+    if any(len(mine) != len(BETS) for mine in each):
+        raise entries.broken("factors", f"lists of {len(BETS)} numbers")
     return each
+
+
+MOST_DAYS = 3650  # a rise that takes longer is not seen
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
+
+
+@dataclass(frozen=True)
+class WatchPlan(Tabular):
+    """Days from a rise to its alarm, about the median.
+
+    Parameters
+    ----------
+    delays : dict of tuple to int or None
+        By the rise and the day on which it begins; None where it is not seen within ten years.
+    rows_per_day : int
+        Rows of each day.
+    budget, mean : float
+        The mean cost above which the evidence grows, and that of the reference.
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.evaluation import KeptEvaluation
+    >>> from stakes.monitoring import CostMonitor, plan_watch
+    >>> scores = [0.1, 0.8, 0.3, 0.6, 0.2] * 200
+    >>> kept = KeptEvaluation.of(evaluate([0, 1, 1, 0, 0] * 200, {"a": scores}, costs=(0.2, 0.6)))
+    >>> plan = plan_watch(CostMonitor((0.2, 0.6), reference=kept), rows_per_day=200)
+    >>> plan.delays[0.5, 1] < plan.delays[0.2, 1]
+    True
+    """
+
+    delays: dict[tuple[float, int], int | None]
+    rows_per_day: int
+    budget: float
+    mean: float
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"rise": rise, "begins": day, "days": found} for (rise, day), found in self.delays.items()]
+
+
+def plan_watch(
+    monitor: CostMonitor,
+    *,
+    rows_per_day: int,
+    rises: Sequence[float] = (0.1, 0.2, 0.5),
+    begins: Sequence[int] = (1, 201),
+) -> WatchPlan:
+    """Say how many days a monitor would take to see that the cost has risen.
+
+    Parameters
+    ----------
+    monitor : CostMonitor
+        With a reference, whose mean and spread are those of the rows to come. Units of rows by sums are taken for
+        exact ones, which are somewhat faster.
+    rows_per_day : int
+        Labelled rows of each day.
+    rises : sequence of float, default (0.1, 0.2, 0.5)
+        How much dearer than the reference: 0.2 is a fifth. Dear rows become more, and not dearer.
+    begins : sequence of int, default (1, 201)
+        The days on which the rise begins.
+
+    Returns
+    -------
+    WatchPlan
+
+    Raises
+    ------
+    ValueError
+        For a monitor without a reference, and numbers out of bounds.
+
+    Examples
+    --------
+    >>> from stakes.monitoring import CostMonitor, plan_watch
+    >>> plan_watch(CostMonitor(0.2, budget=0.1), rows_per_day=200)
+    Traceback (most recent call last):
+    ValueError: monitor must have a reference=, whose mean and spread a plan needs.
+    """
+    asked = monitor._question
+    if asked.reference is None:
+        raise ValueError("monitor must have a reference=, whose mean and spread a plan needs.")
+    rows = check_whole(rows_per_day, "rows_per_day", 1)
+    found: dict[tuple[float, int], int | None] = {}
+    for rise in rises:
+        if not 0.0 < check_number(rise, "rises") < math.inf:
+            raise ValueError(f"rises must hold shares > 0, got {rise!r}.")
+        for day in begins:
+            found[float(rise), check_whole(day, "begins", 1)] = delay(asked, asked.reference, rows, rise, day)
+    return WatchPlan(found, rows, monitor.budget, asked.reference.mean)
+
+
+def delay(asked: Question, known: Reference, rows: int, rise: float, begins: int) -> int | None:
+    """Days until the evidence reaches the alarm where each day adds what is expected of it."""
+    usual, risen = (_expected(asked, known, rows, factor) for factor in (1.0, 1.0 + rise))
+    capital = np.full(len(BETS), -math.inf)
+    for day in range(1, begins + MOST_DAYS):
+        capital = advance(capital, usual if day < begins else risen, day)
+        if day >= begins and log_evidence(capital, day) >= -math.log(asked.alpha):
+            return day - begins + 1
+    return None
+
+
+def _expected(asked: Question, known: Reference, rows: int, factor: float) -> Floats:
+    """Expected log factor of each bet for a day whose dear rows are so many times as many."""
+    mean, square = factor * known.mean, factor * known.square
+    if asked.unit != "day":
+        return row_factors(rows, rows * mean, rows * square, asked.budget)
+    means = mean + math.sqrt(max(square - mean * mean, 0.0) / rows) * _NODES
+    factors = day_factors(np.clip(means, 0.0, asked.largest), asked.budget)
+    return np.asarray(_WEIGHTS @ factors / _WEIGHTS.sum())

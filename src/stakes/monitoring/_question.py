@@ -21,8 +21,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.core.options import check_rule, evaluation_data, refuse_amounts
-from stakes.core.regret import losses_by_score, promised_losses, row_losses
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, losses_by_score, promised_losses, row_losses
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.core.regret import Rule
+    from stakes.core.score_table import Rule
 
     Floats = NDArray[np.float64]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.outcome import Outcome
-from stakes.base.validation import match_label
+from stakes.base.validation import Floats, match_label
 from stakes.outcomes._partly_verified import PartlyVerified
 from stakes.outcomes._row_costs import RowCosts
 from stakes.outcomes._time_to_event import TimeToEvent, check_horizon

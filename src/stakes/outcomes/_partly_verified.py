@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.outcome import Outcome
-from stakes.base.validation import absent, brief, check_labels, check_weights, row_labels, to_array, to_floats
+from stakes.base.validation import Floats, absent, brief, check_labels, check_weights, row_labels, to_array, to_floats
 from stakes.outcomes._time_to_event import check_groups
 
 # Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.

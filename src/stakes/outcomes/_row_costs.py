@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import (
     Dialect,
     Missing,
@@ -28,6 +27,8 @@ from stakes.base.formulas import (
 )
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
+    Bools,
+    Floats,
     as_labels,
     blocks,
     brief,

@@ -11,9 +11,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
+    Bools,
+    Floats,
+    Integers,
     check_same_order,
     check_size,
     check_weights,

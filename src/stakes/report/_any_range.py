@@ -23,8 +23,7 @@ from stakes.curves import (
 from stakes.inference import RATES_NEEDED, confidence_band
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, visible
-from stakes.report._page import counted_per
-from stakes.report._words import SPOKEN
+from stakes.report._page import SPOKEN, counted_per
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Clusters, bessel, t_quantile
 

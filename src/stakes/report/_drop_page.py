@@ -13,8 +13,7 @@ from stakes._version import __version__
 from stakes.evaluation import Words
 from stakes.outputs.text import REFERENCES
 from stakes.report._figures import Figure
-from stakes.report._page import SCRIPTS, asset, filled, follows, whole_page
-from stakes.report._words import DROPPED, SPOKEN
+from stakes.report._page import DROPPED, SCRIPTS, SPOKEN, asset, filled, follows, whole_page
 
 # Scripts by what they are for. The report's own are used as they are; those of the page that makes it stand between.
 

@@ -22,13 +22,13 @@ from stakes.report._page import (
     line,
     path,
     percent_text,
+    say,
     swatch,
     table,
     text_html,
     word,
 )
-from stakes.report._tables import HTML, label_of, model_rows
-from stakes.report._words import say
+from stakes.report._sections import HTML, label_of, model_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

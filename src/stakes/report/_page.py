@@ -1,10 +1,11 @@
-"""Page, assets, escaping."""
+"""The page of a report: its parts, its sentences, the figures of a watch, assets and escaping."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import html
+import io
 import json
 import math
 import re
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from stakes._version import __version__
 from stakes.outputs import text
-from stakes.outputs.text import NO_NAME, shorten, visible
+from stakes.outputs.hooks import draw
+from stakes.outputs.text import NO_NAME, number, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from stakes.evaluation import Evaluation, ModelResult
 
     Floats = NDArray[np.float64]
+    from stakes.monitoring import CostMonitor, CostMonitors
 
 
 # The files beside this module: page, styles, scripts, words.
@@ -459,3 +462,180 @@ def word(x: float, y: float, text: str, anchor: str) -> str:
 def counted_per(evaluation: Evaluation) -> float:
     """How many decisions costs are counted for."""
     return 1000.0 if evaluation.per == 1.0 else evaluation.per
+
+
+_TITLE = "Has the cost risen since the models were taken into use?"
+_HEADS = ("", "Day", "Rows", "Cost", "Promised", "Mean so far", "Limits at all looks", "Log10 evidence")
+_LATEST = 30
+_METHOD = """\
+The evidence is the capital of bets against the budget, spread over every day on which a rise may have begun. While \
+the expected cost keeps within the budget, it ever reaches the alarm with the stated probability at most, however \
+often one looks (Ville 1939; Shin, Ramdas and Rinaldo 2024).
+The limits hold at all looks together, and are wider than an interval for one look.
+An alarm says that the mean cost exceeds the budget. It does not say why, on which day it began (only about when), or \
+that another model would do better.
+The promise is what the scores say of their own cost: right as far as they are. Where it rises with the cost, cases \
+became harder; where the cost rises alone, the scores no longer hold.""".splitlines()
+
+
+def render_watch(watch: CostMonitors, *, title: str | None = None) -> str:
+    """Make the page of cost monitors.
+
+    Parameters
+    ----------
+    watch : CostMonitors
+        What to report.
+    title : str, optional
+        Heading of the page.
+
+    Returns
+    -------
+    str
+        One HTML file that needs no network.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed (``pip install 'stakes[plot]'``).
+
+    Examples
+    --------
+    >>> from stakes import evaluate
+    >>> from stakes.evaluation import KeptEvaluation
+    >>> from stakes.monitoring import CostMonitors
+    >>> from stakes.report import render_watch
+    >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
+    >>> render_watch(CostMonitors((0.2, 0.6), reference=kept))[:15]
+    '<!doctype html>'
+    """
+    alarms = [name for name, monitor in watch.monitors.items() if monitor.alarm]
+    lead = "Yes: " + ", ".join(map(_name, alarms)) + "." if alarms else "Nothing shows that it has."
+    said = [f"<b>{_name(name)}</b>: {html.escape(monitor.describe())}" for name, monitor in watch.monitors.items()]
+    bodies = {"stake": ("Conclusion", f'<p class="advice">{lead}</p>{bullets(said)}')}
+    for place, (name, monitor) in enumerate(watch.monitors.items()):
+        if monitor.n_days:
+            bodies[f"monitor-{place}"] = (_name(name), _picture(monitor, name) + _days(monitor))
+    bodies["method"] = ("How to read this", bullets(map(html.escape, _METHOD)))
+    count = len(watch.monitors)
+    facts = f"{count} monitor{'s' * (count != 1)}; costs per 1,000 decisions"
+    return whole_page(title or _TITLE, facts, bodies, closed=())
+
+
+def _name(text: str) -> str:
+    return text_html(text, 80)
+
+
+def _picture(monitor: CostMonitor, name: str) -> str:
+    """Picture of a monitor as part of the page."""
+    buffer = io.BytesIO()
+    draw(monitor).figure_.savefig(buffer, format="svg")
+    data = base64.b64encode(buffer.getvalue()).decode()
+    about = html.escape(f"Cost of each day, running mean with limits, and evidence of {name}", quote=True)
+    return (
+        f'<p><img src="data:image/svg+xml;base64,{data}" alt="{about}" style="max-width: 100%; background: #fff"></p>'
+    )
+
+
+def _days(monitor: CostMonitor) -> str:
+    rows = []
+    for record in monitor._records()[-_LATEST:]:
+        low, high = (number(1000.0 * record[f"simultaneous_{side}"]) for side in ("low", "high"))
+        costs = [_cost(record[key]) for key in ("cost", "promised", "mean")]
+        power = fixed(record["log_evidence"] / math.log(10.0), 2)
+        rows.append(["", html.escape(str(record["day"])), f"{record['rows']:,}", *costs, f"{low} to {high}", power])
+    caption = f"The latest {len(rows)} days, costs per 1,000 decisions"
+    return table(caption, _HEADS, rows)
+
+
+def _cost(value: Any) -> str:
+    return "" if math.isnan(value) else number(1000.0 * value)
+
+
+SPOKEN = {
+    # the answer for a range of the reader's own, after whose choice no model can be claimed to be best
+    "meaning": "{acting} from a risk of {where}{weighting}: one missed {event} is {bad}.",
+    "meaning_rule": "{acting} from a score of {rule}, judged at thresholds of {where}{weighting}: one missed {event} "
+    "is {bad}.",
+    "low_to_high": "{low} to {high}",
+    "uniform": "",
+    "log-odds": ", counted alike in log-odds",
+    "worse": "worse than any number of false alarms",
+    "any_number": "as bad as any number of false alarms",
+    "at_most": "as bad as {many} false alarms at most",
+    "at_least": "as bad as {many} false alarms at least",
+    "as_bad": "as bad as {many} false alarm{plural}",
+    "least": "On these rows {best} costs least.",
+    "no_model": "{best}: no model costs less on these rows.",
+    "same_cost": "{models} cost the same on these rows.",
+    "looked": "Range chosen after looking: intervals of single models hold, claims over models do not.",
+    "costs": "{best} costs {cost} {per}{level}, {against}.",
+    "alone": " ({level}: {low} to {high})",
+    "infinite": "{best} has an infinite cost: a score of exactly 0 or 1 on the wrong side.",
+    "best_model": "{best}, the best model, {cost}",
+    "other_cost": "{other} {cost}",
+    "as_much": "as much as {other}",
+    "less": "{share} less than {other}",
+    "dearer": "{share} more than {other}",
+    "note_like": "acts like “{constant}”",
+    "below": "below {least}",
+    "interval_head": "{level} interval",
+    "answer_alone": "Costs {per}. Each interval is of its row alone.",
+    "at_threshold": "Per {count} cases at a threshold of {at} (odds {odds}): one missed {event} is {bad}{sure}",
+    "limits": "; {level} intervals, each of its number alone",
+    "within": "costs {per} are within {bound} of those of all rows",
+    "approximate": "intervals are approximate.",
+    # tables and figures
+    "shaded_one": "The line marks the threshold {low} (odds {odds}).",
+    "shaded": "Shaded: the plausible thresholds, {low} to {high} (odds {odds} to {odds_high}).",
+    "exact": "Computed in this page from the table it holds, as the library computes it: exact but for rounding; "
+    "{sureness}",
+    "thinned": "Computed in this page from the table it holds, as the library computes it; the table is thinned, and "
+    "{reach}; {sureness}",
+    "boundless_error": "so near to 0 or 1 no bound of the error can be given",
+    "unsure_here": "there are no intervals, for {why}.",
+    "over_one": "at threshold {low}",
+    "over": "over thresholds from {low} to {high}",
+    "decomposition": "Decomposition of the cost {per} {over}, in-sample",
+    "in_range": "Cases with a score between {low} and {high}",
+}
+
+# of the page on which a file is dropped, for the range that was named before the answer was seen
+DROPPED = {
+    "read": "{file}: {rows} rows, {positives} {events} ({share}) in {label}; {models}",
+    "use": "USE {best}.{instead}",
+    "instead": " {rival} costs {more} more {per}{though}.",
+    "though": ", though its AUC is higher",
+    "cannot_tell": "These rows cannot tell {best} from {others}.",
+    "no_model_shown": "{best}: no model is shown to cost less.",
+    "either": "{models} cost the same on these rows: either will do.",
+    "no_choice": "No decision can be called best here: the rows bear no interval.",
+    "constant": "{all} at thresholds up to {most}, {none} above: {best} has that score for every row.",
+    "answer_all": "Costs {per}; intervals hold for all rows of a column at once",
+    "shown_less": "Shown ({level}, all at once): {best} costs less than {others}{average}.",
+    "average": " on average over the range",
+    "every_other": "every other",
+    "not_shown": "Not shown: that {best} costs less than {others}.",
+    "one_sided": "An interval reaches 0 or less beside a no: it is two-sided, and what may be best is judged by a "
+    "one-sided limit.",
+    "few": "Few rows carry the cost of {models}: the interval is widened for those that were not seen.",
+    "checks": "Whether the scores can be taken at their word, stakes check says: see what this page leaves out.",
+    "drawn": "Intervals of a whole column come from 20,000 draws of the errors, and so differ in the third digit from "
+    "the command's.",
+    "groups": "Over the range as reported; costs {per}, each interval of its number alone ({level}). The cost depends "
+    "on how many positives a group has.",
+    "no_groups": "No column divides the rows: choose one above to see each group.",
+    "group_table": "Every model in every group of {group}",
+    "beyond": "Computed here as the library computes it: costs, their intervals, which decisions may be best, "
+    "decomposition, net benefit. The command does what follows too.",
+}
+
+
+def say(sentence: str, **filled: str) -> str:
+    """Fill the slots of a sentence of the page.
+
+    Examples
+    --------
+    >>> say("less", share="9%", other="treating everyone")
+    '9% less than treating everyone'
+    """
+    return SPOKEN[sentence].format(**filled)

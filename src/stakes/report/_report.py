@@ -38,16 +38,17 @@ from stakes.report._page import (
     typeset,
     whole_page,
 )
-from stakes.report._sections import deferral_section, information_section
-from stakes.report._tables import (
+from stakes.report._sections import (
     HTML,
     calibration_section,
     decomposition_table,
+    deferral_section,
     finding_html,
     finding_items,
     findings_list,
     further_table,
     groups_tables,
+    information_section,
     model_rows,
 )
 

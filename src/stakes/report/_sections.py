@@ -1,35 +1,50 @@
-"""Sections of words."""
+"""Sections of the report, and `ResultTable` as HTML."""
 
 from __future__ import annotations
 
 import html
+import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.outputs.text import count, decimals_for, fixed, number, odds, visible
+from stakes.evaluation import FINDINGS
+from stakes.outputs import text
+from stakes.outputs.result_table import CellStyle
+from stakes.outputs.text import count, decimals_for, number, odds, p_value, shorten, visible
 from stakes.report._any_range import cut_points, no_bands, no_intervals
 from stakes.report._page import (
+    NAME_LIMIT,
+    REFERENCE_DASHES,
     at_most,
     bullets,
     facts,
     filled,
+    fixed,
     follows,
     interval,
     line,
+    named,
     percent_text,
+    say,
+    skill_percent,
+    swatch,
     table,
     text_html,
     typeset,
     word,
 )
-from stakes.report._tables import answer_table, finding_html, names_html
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from stakes.evaluation import Evaluation
+    from stakes.evaluation import Evaluation, Finding
+    from stakes.outputs.result_table import TableColumn
     from stakes.report._page import Cell, Model
+
+    Rows = Sequence[Mapping[str, Any]]
 
 
 # The sections of words: what is at stake, the data, the method and what it rests on.
@@ -235,9 +250,11 @@ def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     rows: list[list[Cell]] = []
     for model in (each for each in models if each.name in found.models):
         each = found[model.name]
-        worth = f"{fixed(each.value, decimals)}<small>{interval(each.estimates['value'].interval, decimals)}</small>"
+        worth = (
+            f"{text.fixed(each.value, decimals)}<small>{interval(each.estimates['value'].interval, decimals)}</small>"
+        )
         zone = "&ndash;" if each.zone is None else f"{percent_text(each.zone[0])} to {percent_text(each.zone[1])}"
-        costs = fixed(each.cost, decimals), fixed(each.cost_without, decimals), worth
+        costs = text.fixed(each.cost, decimals), text.fixed(each.cost_without, decimals), worth
         rows.append([f"{model.rank}", model.html, *costs, percent_text(each.shares["deferred"]), zone])
     heads = ["#", "Model", "Cost with the option", "Cost without", "Worth", "Cases deferred", "Scores deferred"]
     fee = f"The fee is {number(found.deferral.fee)}, where a false positive and a false negative cost 1 together. "
@@ -299,4 +316,272 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
         f"<figure><figcaption>Cost of a case over the fee, from deferring for nothing to where no case is worth it. "
         f'{legend}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" '
         f'style="max-width: 40rem; width: 100%">{frame}{mark}{"".join(lines)}{"".join(words)}</svg></figure>'
+    )
+
+
+# The ranking table: cost with its interval, the difference to the best, skill, and the two references.
+
+_METRIC_LIMIT = 40
+HTML = CellStyle(
+    fixed,
+    {
+        "difference": partial(fixed, sign=True),
+        "skill": lambda share, _: skill_percent(share),
+        "end": lambda share, _: f"{fixed(100 * share, 1)}%",
+        "p": lambda value, _: html.escape(p_value(value)).removeprefix("= "),
+        "count": lambda value, _: count(value),
+        "significant": lambda value, _: f"{value:.4g}",
+        "probability": lambda share, _: f"{100.0 * share:.0f}%",
+        **dict.fromkeys(("share", "acted", "savings"), lambda share, _: percent_text(share)),
+    },
+    missing="&ndash;",
+    interval="{value}<small>{low} to {high}</small>",
+    unknown="{value}<small>no interval</small>",
+    p="<small>p {}</small>",
+    ends={"skill": "end", "savings": "end"},
+)
+_ANSWERED: dict[str, Callable[[Any, int], str]] = {
+    "yes": lambda value, _: "yes" if value else "no",
+    "number": lambda value, places: "" if math.isnan(value) else fixed(value, places).removeprefix("0"),
+}
+
+
+def model_rows(
+    rows: Rows, columns: Sequence[TableColumn], models: Sequence[Model], style: CellStyle, *, values: bool = False
+) -> list[list[Cell]]:
+    """Number, name and cells of each row; with ``values`` the numbers are in attributes too."""
+    by_name = {model.name: model for model in models}
+    return [
+        [str(row["rank"]), by_name[row["model"]].sample, *(_valued(row, columns, cells) if values else cells)]
+        for row, cells in zip(rows, style.rows(rows, columns), strict=True)
+    ]
+
+
+def _valued(record: Mapping[str, Any], columns: Sequence[TableColumn], cells: Sequence[str]) -> list[Cell]:
+    values = [record[column.key] for column in columns]
+    return [(text, value) if type(value) is float else text for text, value in zip(cells, values, strict=True)]
+
+
+def answer_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Models from the best to the worst, then the references: cost, more than the first, may be best, AUC."""
+    answer, by_name = evaluation.answer, {model.name: model for model in models}
+    style = replace(HTML, decimals=answer.decimals, number=_cost, formats=_ANSWERED)
+    # amounts of their own make no AUC
+    keys = ("cost", "more", "may_be_best", *([] if evaluation.options.per_stake else ["auc"]))
+    columns = answer.table.view(keys)
+    rows: list[list[Cell]] = []
+    for place, record in enumerate(answer.table.rows):
+        shown = record | {"more": record["more"] if place else None}
+        cells = _valued(shown, columns, style.rows([shown], columns)[0])
+        name, model = record["model"], by_name.get(record["model"])
+        if model is None:
+            sample = f"{swatch('--reference', REFERENCE_DASHES[name])} {text_html(record['label'], NAME_LIMIT)}"
+            rows.append(["", _head(f'<span data-reference="{name}">{sample}</span>'), *cells])
+            continue
+        like = evaluation[name].acts_like
+        note = f'<small class="note">{_like(evaluation, like)}</small>' if like else ""
+        head = _head(model.sample + note, model.rank - 1)
+        rows.append([f'<span class="rank">{model.rank}</span>', head, *cells])
+    level = f"{evaluation.confidence_level * 100:g}% interval"
+    heads = [f"{head}<br><small>{level}</small>" for head in ("Cost", "More than the first")]
+    caption = f"Costs {answer.per}; intervals hold for all rows of a column at once"
+    heads = ["#", "Model", *heads, "May be best", *(["AUC"] if "auc" in keys else [])]
+    return table(caption, heads, rows, key="answer", follow="answer")
+
+
+def _like(evaluation: Evaluation, reference: str) -> str:
+    return html.escape(say("note_like", constant=label_of(evaluation, reference)))
+
+
+def label_of(evaluation: Evaluation, reference: str) -> str:
+    """What acting on everyone or on no one is called."""
+    return next(row["label"] for row in evaluation.answer.table.rows if row["model"] == reference)
+
+
+def _cost(value: float, decimals: int) -> str:
+    """A cost, or that it is less than the decimals show."""
+    least = 10.0**-decimals
+    return say("below", least=fixed(least, decimals)) if 0.0 < abs(value) < least / 2.0 else fixed(value, decimals)
+
+
+def _head(name: str, model: int | None = None) -> str:
+    place = "" if model is None else f' data-model="{model}"'
+    return f'<th scope="row"{place}>{name}</th>'
+
+
+def further_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Numbers beside those of the answer, each with an interval of its own, and the metrics that were asked for."""
+    tables, asked = evaluation.tables(), list(evaluation.results[0].metrics)
+    rows = [more | row for more, row in zip(tables["ranking"].rows, tables["details"].rows, strict=False)]
+    columns = tables["details"].view(("cost", "auc", "skill", "share_acted_on"))
+    for name in asked:
+        columns += tables["ranking"].view([name], decimals=decimals_for([], [row[name] for row in rows]))
+    heads = ["#", "Model", "Cost", "AUC", "Skill", "Acts on", *(text_html(name, _METRIC_LIMIT) for name in asked)]
+    style = replace(HTML, decimals=evaluation.answer.decimals)
+    return table("Further numbers of each model", heads, model_rows(rows, columns, models, style))
+
+
+# The section of groups: for whom a model holds.
+
+_HEADS = {"n_rows": "Rows", "prevalence": "Positive", "score": "Cost"}
+_PROMISED = {"more_than_promised": "More than its scores promise", "more_than_promised_p_adjusted": "p (Holm)"}
+_SKILL = {"skill": "Skill", "skill_difference": "Skill less that of the others"}
+_OF_PROBABILITIES = {"corrected_miscalibration": "Miscalibration, corrected", "auc": "AUC"}
+_OF_AMOUNTS = {"cost": "Cost per 1,000 rows", "gain": "Gain per 1,000 rows"}
+_COSTS = ("more_than_promised", "corrected_miscalibration")
+_ENDS = (f"{cost}_ci_{end}" for cost in _COSTS for end in ("low", "high"))
+_IN_UNIT = ("score", "ci_low", "ci_high", "standard_error", *_COSTS, *_ENDS)
+_COMPARED = ("skill", "what the model's own scores promise there")
+
+
+def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """One table for each column that divides the rows, over the range as reported."""
+    by_name, found = {model.name: model for model in models}, evaluation.tables()["groups"]
+    records = [row | {key: evaluation.answer.factor * row[key] for key in _IN_UNIT} for row in found.rows]
+    amounts = bool(evaluation.options.per_stake)
+    # where decisions do not follow the scores, these promise nothing
+    own = _PROMISED if evaluation.rule == "score" and not amounts else _SKILL
+    shown = _HEADS | own | (_OF_AMOUNTS if amounts else _OF_PROBABILITIES)
+    columns, parts = found.view(shown), []
+    for column in dict.fromkeys(row["column"] for row in records):
+        mine = [row for row in records if row["column"] == column]
+        mine.sort(key=lambda row: by_name[row["model"]].rank)
+        decimals = decimals_for([row["standard_error"] for row in mine], [row["score"] for row in mine])
+        rows: list[list[Cell]] = [
+            [
+                by_name[row["model"]].html,
+                text_html(row["group"], NAME_LIMIT) + _group_note(row["note"]),
+                *_group_cells(row, columns, decimals),
+            ]
+            for row in mine
+        ]
+        name, heads = shorten(named(column), NAME_LIMIT), ["Model", "Group", *shown.values()]
+        parts.append(table(f"Every model in every group of {name}", heads, rows, kind="groups"))
+    level, by = f"{evaluation.confidence_level * 100:g}%", _COMPARED[own is _PROMISED]
+    return (
+        f"<p>Over the range as reported; costs {html.escape(evaluation.answer.per)}. The cost depends on how many "
+        f"positives a group has: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} "
+        "intervals; p-values are adjusted for several comparisons (Holm).</p>"
+    ) + "".join(parts)
+
+
+def _group_cells(row: Mapping[str, Any], columns: Sequence[TableColumn], decimals: int) -> list[str]:
+    """Money has the decimals that its own error asks for."""
+    if row.get("cost") is not None:
+        own = decimals_for([row["money_error"]], [row["cost"]])
+        columns = [replace(each, decimals=own) if each.kind == "money" else each for each in columns]
+    return [replace(HTML, decimals=decimals).cell(row, column) for column in columns]
+
+
+def _stake_words(evaluation: Evaluation) -> str:
+    stake = evaluation.options.per_stake
+    words = " Positive is their share of what is at stake; cost and gain per 1,000 rows are with amounts as stated, "
+    return f"{words}in money." if stake else ""
+
+
+def _group_note(note: str) -> str:
+    """What to know of the interval, under the name of the group, where a long text may break."""
+    return f'<small class="note">{html.escape(note)}</small>' if note else ""
+
+
+# The section of calibration: what reporting guidelines for prediction models ask for.
+
+_NUMBERS = {
+    "o_e_ratio": ("O:E", "observed to expected; 1 is calibrated"),
+    "calibration_in_the_large": ("In the large", "intercept with slope 1; 0 is calibrated"),
+    "slope": ("Slope", "below 1: too extreme"),
+    "ici": ("ICI", "mean distance to the smooth curve"),
+    "e90": ("E90", "its 90th percentile"),
+}
+
+
+def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """A table with two rows for each model, and what the numbers are."""
+    ends = tuple(percent_text(end) for end in (evaluation.costs.low, evaluation.costs.high))
+    where = f"scored at {ends[0]}" if ends[0] == ends[1] else f"scored {ends[0]} to {ends[1]}"
+    found = evaluation.tables([model.name for model in models])["calibration"]
+    rows = model_rows(found.rows, found.view(_NUMBERS), models, HTML)
+    for record, cells in zip(found.rows, rows, strict=True):
+        words = "all cases" if record["cases"] == "all" else where
+        cells[1] = f'{cells[1]}<small class="note">{words}</small>'
+        known = f"{count(record['n_rows'])}<small>{count(record['n_positives'])} positive</small>"
+        cells.insert(2, "0" if record["slope"] is None else known)
+    heads = [f"{head}<br><small>{meaning}</small>" for head, meaning in _NUMBERS.values()]
+    shown = table(f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows)
+    level = f"{evaluation.confidence_level * 100:g}%"
+    notes = dict.fromkeys(row["note"] for row in found.rows[::2] if row["note"])
+    return (
+        "<p>O:E above 1 and calibration in the large above 0 say that risks are too low, below that they are too high. "
+        f"Only cases {where} are decided differently by the plausible thresholds, the range as reported. Intervals are "
+        f"pointwise {level} intervals.</p>{shown}" + "".join(f"<p>{text_html(note, 200)}</p>" for note in notes)
+    )
+
+
+# The decomposition table: where each model's cost comes from.
+
+
+_TERMS = ("decomposed", "miscalibration", "discrimination", "uncertainty")
+
+
+def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """The terms of every model."""
+    found, by = evaluation.tables()["ranking"], evaluation.answer.factor
+    results = [row | {key: by * row[key] for key in _TERMS} for row in found.rows[: len(models)]]
+    columns = found.view((*_TERMS, "skill"), decimals=None)
+    style = replace(HTML, decimals=evaluation.answer.decimals)
+    rows = model_rows(results, columns, models, style, values=True)
+    heads = ["#", "Model", "Cost", "MCB", "DSC", "UNC", "Skill"]
+    missing = [
+        model.html
+        for model, row in zip(models, results, strict=True)
+        if not all(math.isfinite(row[key]) for key in _TERMS)
+    ]
+    note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
+    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
+    over = say("over_one" if low == high else "over", low=low, high=high)
+    caption = say("decomposition", per=evaluation.answer.per, over=over)
+    shown = table(caption, heads, rows, follow="decomposition")
+    return shown + follows("missing", note)
+
+
+# The section of findings: what to know before acting on the result, and what to do about it.
+
+
+def findings_list(evaluation: Evaluation, models: Sequence[Model]) -> str:
+    """Every finding with its severity, code and remedy, or that there are none."""
+    if len(evaluation.findings) == 0:
+        made = sum(check.of_amounts or not evaluation.options.per_stake for check in FINDINGS.values())
+        return f"<p>None of the {made} checks found anything.</p>"
+    return finding_items(evaluation.findings, names_html(models))
+
+
+def names_html(models: Sequence[Model]) -> dict[str, str]:
+    """How the sentences of findings write the names of models."""
+    return {model.name: f"<b>{model.html}</b>" for model in models}
+
+
+def finding_html(finding: Finding, names: dict[str, str]) -> str:
+    """What was found, after how grave it is."""
+    return f"{_severity(finding)} {_sentence(finding, names)}"
+
+
+def _severity(finding: Finding) -> str:
+    return f'<span class="severity {finding.severity}">{finding.severity}</span>'
+
+
+def _sentence(finding: Finding, names: dict[str, str]) -> str:
+    # the template is escaped before the names, which are ready HTML, take their places in it
+    groups = (f"<b>{text_html(group, NAME_LIMIT)}</b>" for group in finding.groups)
+    return typeset(finding.template).format(*(names[model] for model in finding.models), *groups)
+
+
+def finding_items(findings: Iterable[Finding], names: dict[str, str]) -> str:
+    """A list of findings, with the names of models as ready HTML."""
+    return f'<ul class="checks">{"".join(_item(finding, names) for finding in findings)}</ul>'
+
+
+def _item(finding: Finding, names: dict[str, str]) -> str:
+    return (
+        f"<li>{_severity(finding)} <code>{finding.code}</code>"
+        f'<p>{_sentence(finding, names)}</p><p class="remedy">{html.escape(finding.remedy)}</p></li>'
     )

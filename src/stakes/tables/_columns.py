@@ -14,9 +14,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.outcome import OutcomeFromColumns
-from stakes.base.validation import as_written, blocks, check_labels, match_label
+from stakes.base.validation import Bools, Floats, as_written, blocks, check_labels, match_label
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.serialization import DataError, Location
 from stakes.outputs.text import nearest, shorten, visible

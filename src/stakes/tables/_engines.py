@@ -14,10 +14,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known
 from stakes.base.numerics import count_cells, count_groups, count_sample
-from stakes.base.validation import BinarySample, check_number
+from stakes.base.validation import BinarySample, Bools, Floats, check_number
 from stakes.costs import (
     CostDistribution,
     CostsLike,

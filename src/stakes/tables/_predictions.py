@@ -13,10 +13,9 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.formulas import is_nan
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import check_choice, match_label
+from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columnar_files import TypedFile

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_choice
+from stakes.base.validation import Floats, check_choice
 from stakes.outputs.serialization import Location
 from stakes.tables._columnar_files import TITLES
 from stakes.tables._columns import Gathered, Numbers, Piece, Roles, Table, as_array, encode, named_once, require

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.base.arrays import Bools, Floats
 from stakes.base.formulas import LARGEST
-from stakes.outputs.optional import import_optional
+from stakes.base.validation import Bools, Floats
+from stakes.outputs.files import import_optional
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import is_positive, refuse, renamed, weighing

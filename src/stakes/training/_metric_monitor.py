@@ -13,9 +13,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.multiclass import is_tensor, to_host
 from stakes.base.validation import (
+    Floats,
     check_flag,
     check_same_order,
     check_scores,

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools
-from stakes.base.validation import check_same_order, check_whole, to_array
+from stakes.base.validation import Bools, check_same_order, check_whole, to_array
 
 Rows = NDArray[np.intp]
 

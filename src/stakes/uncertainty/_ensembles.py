@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.arrays import Bools, Floats
+from stakes.base.validation import Bools, Floats
 from stakes.outputs.result_table import Tabular
 
 # Disagreement among members and their shared uncertainty: variance, mutual information, expected and total entropy.

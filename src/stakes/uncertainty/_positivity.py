@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_number, check_same_order, check_unit, to_array, to_floats
+from stakes.base.validation import Floats, check_number, check_same_order, check_unit, to_array, to_floats
 from stakes.outputs.result_table import Tabular
 
 # The true positivity behind a score with a given number of examples, and the bias of the score.

@@ -14,8 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import as_fraction, check_choice, check_same_order, generator
+from stakes.base.validation import Floats, as_fraction, check_choice, check_same_order, generator
 from stakes.uncertainty._ensembles import import_torch
 
 # A Posterior Network with scikit-learn's interface: probabilities, and the evidence behind them.

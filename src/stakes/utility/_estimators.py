@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 
-from stakes.base.arrays import Floats
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
-from stakes.base.validation import check_choice, check_same_order, check_weights
+from stakes.base.validation import Floats, check_choice, check_same_order, check_weights
 from stakes.utility._expected import ExpectedUtility, expected_utility
 from stakes.utility._exponential import Correction, clean_probabilities, decide
 from stakes.utility._measures import Measure, get_measure

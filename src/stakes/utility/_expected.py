@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats, Integers
 from stakes.base.numerics import logit, sigmoid
-from stakes.base.validation import check_choice, check_same_order, check_unit, check_weights
+from stakes.base.validation import Floats, Integers, check_choice, check_same_order, check_unit, check_weights
 from stakes.curves import Curve
 from stakes.outputs.result_table import Tabular
 from stakes.utility import _fourier, _measures, _summation

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import check_scores, pick_positive_column, to_array
+from stakes.base.validation import Floats, check_scores, pick_positive_column, to_array
 
 Steps = Callable[[int, int], tuple[Floats, Floats]]
 Correction = Callable[[Floats], ArrayLike]

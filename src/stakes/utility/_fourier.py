@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
+from stakes.base.validation import Floats
 from stakes.utility._exponential import (
     RELATIVE,
     ROUNDING,

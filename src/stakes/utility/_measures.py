@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import SQUARED_WELL, brief, check_choice, check_flag, check_number, near, to_array
+from stakes.base.validation import SQUARED_WELL, Floats, brief, check_choice, check_flag, check_number, near, to_array
 
 Coefficients = tuple[float, float, float, float]
 

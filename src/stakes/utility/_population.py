@@ -15,10 +15,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Floats
 from stakes.base.formulas import DecidesByScore, Missing, decided, reaching
 from stakes.base.numerics import count_sample
-from stakes.base.validation import BinarySample, blocks, check_level, check_sample, check_unit, check_whole, generator
+from stakes.base.validation import (
+    BinarySample,
+    Floats,
+    blocks,
+    check_level,
+    check_sample,
+    check_unit,
+    check_whole,
+    generator,
+)
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Floats
-from stakes.base.validation import blocks
+from stakes.base.validation import Floats, blocks
 from stakes.utility._exponential import (
     CERTAIN_ZERO,
     UNIT,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from stakes.base.arrays import Bools, Floats, Integers
+from stakes.base.validation import Bools, Floats, Integers
 
 Broken = Callable[[str, str], ValueError]
 

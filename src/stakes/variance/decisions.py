@@ -12,21 +12,27 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.numerics import order_of_codes, weighted_sum
 from stakes.base.outcome import Origin
-from stakes.base.validation import BinarySample, blocks, check_kind, check_same_order, plain_label
-from stakes.core.kept import Serializable
+from stakes.base.validation import (
+    BinarySample,
+    Bools,
+    Floats,
+    Integers,
+    blocks,
+    check_kind,
+    check_same_order,
+    plain_label,
+)
 from stakes.core.options import Options, refuse_weighing
-from stakes.core.regret import Rule, losses_by_score, row_losses
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable, Serializable, losses_by_score, row_losses
 from stakes.costs import CostDistribution, CostsLike, as_costs
 from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.largest import ManyMoments
-from stakes.variance.powers import POWERS, pairs_of_decisions, sum_powers
 from stakes.variance.sums import (
+    POWERS,
     Block,
     ClusterSums,
     Moments,
@@ -39,6 +45,8 @@ from stakes.variance.sums import (
     members,
     moments_of,
     p_value,
+    pairs_of_decisions,
+    sum_powers,
     worst_losses,
 )
 

@@ -11,9 +11,18 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
 from stakes.base.outcome import Origin
-from stakes.base.validation import BinarySample, as_column, blocks, is_missing, plain_labels, to_array
+from stakes.base.validation import (
+    BinarySample,
+    Bools,
+    Floats,
+    Integers,
+    as_column,
+    blocks,
+    is_missing,
+    plain_labels,
+    to_array,
+)
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,

@@ -12,7 +12,7 @@ import numpy as np
 
 from stakes.base.numerics import order_of_codes
 from stakes.core.options import refuse_weighing
-from stakes.core.regret import losses_by_score, row_losses
+from stakes.core.score_table import losses_by_score, row_losses
 from stakes.variance.dependence import Design, independent_variance, ordered_variance
 from stakes.variance.largest import ManyMoments
 from stakes.variance.sums import (
@@ -36,11 +36,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from stakes.base.arrays import Bools, Floats, Integers
     from stakes.base.outcome import Origin
+    from stakes.base.validation import Bools, Floats, Integers
     from stakes.core.options import EvaluationData
-    from stakes.core.regret import Rule
-    from stakes.core.score_table import ScoreTable
+    from stakes.core.score_table import Rule, ScoreTable
     from stakes.costs import CostDistribution
     from stakes.variance.dependence import PairedRows
 

@@ -11,8 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.arrays import Bools, Floats, Integers
-from stakes.base.validation import generator, to_array, to_floats
+from stakes.base.validation import Bools, Floats, Integers, generator, to_array, to_floats
 from stakes.variance.sums import FEW_DEGREES, Moments, Variance, half_width, moments_of, p_value
 
 # The largest of several jointly normal values: its expectation, and how probable it is that each is the largest.
