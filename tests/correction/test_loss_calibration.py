@@ -139,6 +139,9 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         loss_calibration_curve(named, scores, pos_label=positive, class_weight=[1, 9], labels=[])
     with pytest.raises(ValueError, match=r"y_train must be 1-D with at least one label, got shape \(\)"):
         loss_calibration_test(named, scores, pos_label=positive, class_weight="balanced", y_train=-0.0)
+    for several in ({"a": 1}, {1}):
+        with pytest.raises(ValueError, match=rf"pos_label must be one label, got {several!r}"):
+            loss_calibration_test([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3], pos_label=several, repeat={0: 2, 1: 1})
     with pytest.raises(ValueError, match=r"pos_label must be one label, got array\(\[\], dtype=float64\)"):
         loss_calibration_curve(named, scores, pos_label=np.array([]), labels="0.5")
     same = loss_calibration_curve(named, scores, pos_label=np.array(positive), class_weight={negative: 1, positive: 9})

@@ -401,3 +401,5 @@ def test_one_default_says_for_how_many_rows_money_is():
     assert evaluate(outcome, models["a"]).money["model"] == money(outcome, models["a"])
     with pytest.raises(ValueError, match='per must be "total" or a finite number > 0'):
         money(outcome, models["a"], per="all")
+    with pytest.raises(ValueError, match="per must be"):
+        money(outcome, models["a"], per=np.array([[0.1, 0.2]]))

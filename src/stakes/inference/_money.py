@@ -157,7 +157,7 @@ def money(
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
-    size = float(outcome.counted.sum()) if per == "total" else _size(per)
+    size = float(outcome.counted.sum()) if isinstance(per, str) and per == "total" else _size(per)
     return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
 
 
