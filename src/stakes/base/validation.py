@@ -7,7 +7,7 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -671,7 +671,7 @@ def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true
 def one_label(pos_label: object) -> object:
     """Return a positive label that can be compared with others, or raise."""
     # numpy cannot compare an integer beyond 64 bits with floats
-    several = np.ndim(pos_label) or isinstance(pos_label, (Mapping, Set))  # type: ignore[arg-type]
+    several = np.ndim(pos_label) or isinstance(pos_label, (Mapping, set, frozenset))  # type: ignore[arg-type]
     if several or (isinstance(pos_label, int) and not _is_number(pos_label)):
         raise ValueError(f"pos_label must be one label, got {pos_label!r}.")
     return pos_label.item() if isinstance(pos_label, np.ndarray) else pos_label
