@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from stakes import costs
-from stakes.base.validation import check_kind, check_name, check_number, check_same_order, check_size, near, to_array
+from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
 from stakes.metrics import _losses, _multiclass, _partial_area, _ranking
-from stakes.outcomes import MONEY_PER, RowCosts, check_factor
+from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
 
@@ -324,7 +324,8 @@ def get_scorer(name: str, **params: Any) -> Any:
     ----------
     name : str
         A registered metric, such as "bounded_brier_loss"; a loss is negated, so that higher is better. Or "money":
-        what decisions cost per 1,000 rows where each row has amounts of its own, as in :func:`stakes.money`, negated.
+        what decisions cost where each row has amounts of its own, per 1,000 rows unless ``per=`` says otherwise, as in
+        :func:`stakes.money`, negated.
     **params
         What the metric needs: ``bounds=``, ``costs=``, ``pos_label=``, ``labels=`` ... "money" takes
         ``false_positive=``, ``false_negative=``, ``factor=``, ``per=`` and ``pos_label=``.
@@ -395,7 +396,7 @@ def _money_loss(
     false_positive: Any = None,
     false_negative: Any = None,
     factor: float = 1.0,
-    per: float = MONEY_PER,
+    per: float | Literal["total"] = MONEY_PER,
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> float:
@@ -410,7 +411,7 @@ def _money_loss(
     k = check_factor(factor)
     regret = float(_losses.expected_regret(outcome, y_prob, costs=k / (1.0 + k)))
     total = outcome.base + outcome.at_stake * regret * (1.0 + k)
-    return check_size(check_number(per, "per"), "per") * total / float(outcome.counted.sum())
+    return rows_for_money(check_money_per(per), outcome.counted) * total / float(outcome.counted.sum())
 
 
 _MONEY = signature(_money_loss).parameters
