@@ -169,7 +169,8 @@ def money_by_model(
     counted = outcome.counted if among is None else outcome.counted * among
     if not counted.any():
         return {}
-    level, codes, size = options.confidence_level, rows.clusters, rows_for_money(options.money_per, counted)
+    level, codes = options.confidence_level, rows.clusters
+    size = rows_for_money(options.money_per, float(counted.sum()))
     return {
         name: money_of(outcome, score, law, size, level=level, codes=codes, among=among)
         for name, score in zip(models, rows.every_score, strict=True)

@@ -159,7 +159,7 @@ def money(
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
-    size = rows_for_money(check_money_per(per), outcome.counted)
+    size = rows_for_money(check_money_per(per), float(outcome.counted.sum()))
     return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
 
 

@@ -394,9 +394,9 @@ def check_money_per(per: Any) -> float | Literal["total"]:
     return size
 
 
-def rows_for_money(per: float | Literal["total"], counted: Floats) -> float:
-    """Number of rows that money is for: all of them, as they are weighed, with "total"."""
-    return float(counted.sum()) if per == "total" else per
+def rows_for_money(per: float | Literal["total"], total: float) -> float:
+    """Number of rows that money is for; with "total" that of all of them, as they are weighed."""
+    return total if per == "total" else per
 
 
 def check_factor(factor: Any) -> float:
