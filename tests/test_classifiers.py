@@ -324,3 +324,22 @@ def test_amounts_are_routed_through_a_pipeline_and_validation(data):
     p = line.predict_proba(other)[:, 1]
     wanted = p * other_amounts["false_negative"] >= (1 - p) * other_amounts["false_positive"]
     assert np.array_equal(decided, wanted)
+
+
+def test_a_classifier_of_money_keeps_its_requests_its_features_and_its_threshold(data):
+    pandas = pytest.importorskip("pandas")
+    X, y, other, amounts, _ = priced(data)
+    X, other = (pandas.DataFrame(part, columns=list("abcdef")) for part in (X, other))
+    amounts = {name: pandas.Series(values) for name, values in amounts.items()}
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = PlugInThresholdClassifier(INNER, "money").set_fit_request(false_positive=True, false_negative=True)
+        pipe = make_pipeline(StandardScaler(), clone(asked)).set_output(transform="pandas").fit(X, y, **amounts)
+        again = clone(pipe).fit(X, y, **amounts)
+    model = pipe[-1]
+    assert list(model.feature_names_in_) == list("abcdef")
+    assert again[-1].threshold_ == model.threshold_
+    assert np.array_equal(pickle.loads(pickle.dumps(pipe)).predict(other), pipe.predict(other))  # noqa: S301
+    assert np.array_equal(again.predict(other), pipe.predict(other))
+    shuffled = {name: values[::-1] for name, values in amounts.items()}
+    with pytest.raises(ValueError, match="X and false_positive hold the same index labels in another order"):
+        clone(asked).fit(X, y, **shuffled)

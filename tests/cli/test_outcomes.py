@@ -142,6 +142,7 @@ def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):
     [
         ([*AMOUNTS, "--calibration"], 2, "takes no amounts"),
         ([*AMOUNTS, "--per", "all"], 2, "--per must be a number > 0"),
+        ([*AMOUNTS, "--per", "total", "--rule", "0.3"], 2, "--per with amounts by row needs --rule score"),
         ([*AMOUNTS, "--unit-cost", "2"], 2, "--unit-cost does not fit amounts"),
         ([*AMOUNTS[:3], "nosuch"], 3, "there is no such column"),
         (["--false-positive-cost", "-5", *AMOUNTS[2:]], 3, "acting never hurts in"),
@@ -151,6 +152,12 @@ def test_what_amounts_do_not_bear_is_said(cli, orders, options, code, message):
     shown = cli("evaluate", orders[0], "--label", "fraud", "--models", "risk", *options)
     assert shown.code == code
     assert message in " ".join(shown.err.split())
+
+
+def test_models_are_compared_per_unit_of_money_at_stake(cli, orders):
+    shown = cli("compare", orders[0], "--label", "fraud", "--models", "risk,other", *AMOUNTS, "--per", "total")
+    assert shown.code == 2
+    assert "--per does not fit amounts by row here" in " ".join(shown.err.split())
 
 
 @pytest.mark.parametrize(

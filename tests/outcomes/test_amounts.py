@@ -440,3 +440,5 @@ def test_the_total_is_for_amounts_alone():
     outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
     with pytest.raises(ValueError, match='per must be "total" or a finite number > 0, got 0'):
         evaluate(outcome, models["a"], per=0)
+    with pytest.raises(ValueError, match=r'per= of amounts by row needs rule="score", .* got 0.3'):
+        evaluate(outcome, models["a"], per="total", rule=0.3)

@@ -526,6 +526,8 @@ class EvaluationArguments:
         """What was typed of the rows that money, or decisions that costs, refer to."""
         if self.per is None:
             return {}
+        if by_amount and self.rule != "score":
+            raise UsageError(f"--per with amounts by row needs --rule score, whose money it is, got {name(self.rule)}")
         if by_amount:
             return {"money_per": "total" if self.per == "total" else read_amount("--per", self.per)}
         return {"per": read_amount("--per", self.per)}

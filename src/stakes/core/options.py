@@ -308,6 +308,8 @@ class Options:
         """Check the caller's options; a missing scale follows from the costs."""
         if self.clusters is not None and self.lags is not None:
             raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
+        if self.money_per != MONEY_PER and self.rule != "score":
+            raise ValueError(f'per= of amounts by row needs rule="score", whose money it is, got {self.rule!r}.')
         costs = self.costs
         scale, factor = check_scale(self.scale, costs)
         if math.isnan(factor):
