@@ -274,6 +274,8 @@ def test_money_refuses_what_it_cannot_use():
         MetricMonitor("money", false_positive=5, false_negative=15).update(rows, [0.1, 0.2])
     with pytest.raises(ValueError, match="y_true must be labels or an outcome without amounts"):
         MetricMonitor("money").update(rows, [0.1, 0.2], [1, 2])
+    with pytest.raises(ValueError, match="y_true must be labels or an outcome without amounts"):
+        MetricMonitor("money", pos_label=1).update(rows, [0.1, 0.2])
     with pytest.raises(ValueError, match="pass either false_positive= and false_negative="):
         MetricMonitor("money").update([0, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):

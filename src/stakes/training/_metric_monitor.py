@@ -134,7 +134,7 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
 
 _RESERVED = ("sample_weight", "per_sample")
 _AMOUNTS, _WEIGHT = ("false_positive", "false_negative"), "weight"
-NO_WEIGHTS = "an amount is to be passed as the weight of each row, and no weights were passed."
+_NO_WEIGHTS = "an amount is to be passed as the weight of each row, and no weights were passed."
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
 
 
@@ -481,13 +481,15 @@ class MetricMonitor:
     def _priced(self, y_true: Any, weight: Any) -> RowCosts:
         """Labels of a batch with their amounts, unless they have them."""
         stated: dict[str, Any] = {name: self.params.get(name) for name in _AMOUNTS}
-        if isinstance(y_true, RowCosts) and weight is None and stated == dict.fromkeys(_AMOUNTS):
+        beside = {**stated, "sample_weight": weight, "pos_label": self.params.get("pos_label")}
+        if isinstance(y_true, RowCosts) and all(value is None for value in beside.values()):
             return y_true
         if self.amount_is_weight:
             if weight is None:
-                raise ValueError(NO_WEIGHTS)
-            stated, weight = {name: weight if value == _WEIGHT else value for name, value in stated.items()}, None
-        return RowCosts(y_true, **stated, sample_weight=weight, pos_label=self.params.get("pos_label"))
+                raise ValueError(_NO_WEIGHTS)
+            stated = {name: weight if value == _WEIGHT else value for name, value in stated.items()}
+            beside |= {**stated, "sample_weight": None}
+        return RowCosts(y_true, **beside)
 
     def _of_table(self, table: ScoreTable) -> float:
         given = {name: value for name, value in self.params.items() if name != "pos_label"}
@@ -1064,7 +1066,7 @@ def _metric_class() -> Any:
 
         def update(self, preds: Any, target: Any, weight: Any = None) -> None:
             if weight is None and self.monitor.amount_is_weight:
-                raise ValueError(NO_WEIGHTS)
+                raise ValueError(_NO_WEIGHTS)
             weight = torch.ones(len(target), device=preds.device) if weight is None else weight
             if not len(preds) == len(target) == len(weight):
                 lengths = f"{len(preds)}, {len(target)} and {len(weight)}"
