@@ -12,15 +12,18 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
+from stakes import RowCosts, expected_regret, get_scorer
 from stakes.actions import DeferralClassifier
 from stakes.boundary import UncertaintyBoundaryClassifier
 from stakes.correction import LossCorrectedClassifier
+from stakes.inference import money
 from stakes.uncertainty import from_bagging
 from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
@@ -195,3 +198,148 @@ def test_weights_are_routed_to_the_last_step_of_a_pipeline(data, name):
     assert not np.array_equal(
         unweighted.predict_proba(scaled.transform(other)), plain.predict_proba(scaled.transform(other))
     )
+
+
+def priced(data):
+    """Rows of training with amounts, and how much thresholds cost them in a mean row."""
+    X, y, other = data
+    rng = np.random.default_rng(0)
+    amounts = {"false_positive": rng.uniform(1, 5, len(y)), "false_negative": rng.lognormal(2, 0.8, len(y))}
+
+    def cost(p, t, rows=slice(None), weight=None):
+        act, label = p >= t, y[rows] == 1
+        lost = np.where(label & ~act, amounts["false_negative"][rows], 0.0)
+        lost += np.where(~label & act, amounts["false_positive"][rows], 0.0)
+        return np.average(lost, weights=weight)
+
+    return X, y, other, amounts, cost
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_threshold_of_money_is_the_cheapest_on_held_out_folds(data, weighted):
+    X, y, _, amounts, cost = priced(data)
+    weight = 1.0 + np.arange(len(y)) % 3 if weighted else None
+    model = PlugInThresholdClassifier(INNER, "money").fit(X, y, sample_weight=weight, **amounts)
+    fitted = {"params": {"sample_weight": weight}} if weighted else {}
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = clone(INNER).set_fit_request(sample_weight=weighted)
+        p = cross_val_predict(inner, X, y, method="predict_proba", **fitted)[:, 1]
+    least = min(cost(p, t, weight=weight) for t in [*p, 2.0])
+    assert cost(p, model.threshold_, weight=weight) == pytest.approx(least, rel=1e-12)
+    assert cost(p, 0.5, weight=weight) > 1.2 * least
+    at_stake = np.average(np.where(y == 1, amounts["false_negative"], amounts["false_positive"]), weights=weight)
+    assert model.population_threshold_.utility == pytest.approx(1 - least / at_stake, rel=1e-12)
+    plain = clone(INNER).fit(X, y, sample_weight=weight)
+    assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))  # amounts do not bend the probabilities
+    assert np.array_equal(model.predict(X), plain.predict_proba(X)[:, 1] >= model.threshold_)
+    named = PlugInThresholdClassifier(INNER, "money", pos_label="fraud")
+    named.fit(X, np.where(y, "fraud", "ok"), sample_weight=weight, **amounts)
+    assert named.threshold_ == pytest.approx(model.threshold_, abs=1e-9)
+
+
+def test_one_amount_for_all_rows_gives_the_threshold_of_its_cost_ratio(data):
+    X, y, _ = data
+    model = PlugInThresholdClassifier(INNER, "money").fit(X, y, false_positive=1, false_negative=4)
+    p = cross_val_predict(INNER, X, y, method="predict_proba")[:, 1]
+    regret = [expected_regret(y, (p >= t).astype(float), costs=0.2) for t in [*p, 2.0]]
+    assert expected_regret(y, (p >= model.threshold_).astype(float), costs=0.2) == pytest.approx(min(regret), rel=1e-12)
+
+
+def test_amounts_without_money_and_money_without_amounts_are_refused(data):
+    X, y, _, amounts, _ = priced(data)
+    with pytest.raises(ValueError, match="pass either false_positive= and false_negative="):
+        PlugInThresholdClassifier(INNER, "money").fit(X, y)
+    with pytest.raises(ValueError, match="false_positive= and false_negative= belong together"):
+        PlugInThresholdClassifier(INNER, "money").fit(X, y, false_positive=1)
+    with pytest.raises(ValueError, match=r'are for measure="money", got \'f1\''):
+        PlugInThresholdClassifier(INNER).fit(X, y, **amounts)
+    with pytest.raises(ValueError, match="false_negative must be a number or one for each of the 500 rows"):
+        PlugInThresholdClassifier(INNER, "money").fit(X, y, false_positive=1, false_negative=[1.0, 2.0])
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("ok", "fraud"), ("fine", "fraud"), (1, 0)])
+def test_corrected_probabilities_decide_by_the_amounts_of_each_row(data, labels):
+    X, y, other = data
+    inner = LogisticRegression(class_weight="balanced")
+    positive = {} if labels == (0, 1) else {"pos_label": labels[1]}
+    model = LossCorrectedClassifier(inner, **positive).fit(X, np.where(y == 1, labels[1], labels[0]))
+    rng = np.random.default_rng(1)
+    a, b = rng.uniform(1, 5, len(other)), rng.lognormal(2, 0.8, len(other))
+    p = model.predict_proba(other)[:, model.classes_.tolist().index(labels[1])]
+    rows = zip(p, a, b, strict=True)
+    wanted = [labels[int(score * miss >= (1 - score) * alarm)] for score, alarm, miss in rows]
+    found = model.predict(other, false_positive=a, false_negative=b)
+    assert found.tolist() == wanted
+    assert 0 < np.count_nonzero(found == labels[1]) < len(other)
+    assert not np.array_equal(found, model.predict(other))
+    assert found.dtype == model.classes_.dtype
+
+
+def test_amounts_in_decisions_are_checked(data):
+    X, y, other = data
+    model = LossCorrectedClassifier(INNER).fit(X, y)
+    with pytest.raises(ValueError, match="false_positive= and false_negative= belong together, got one of them"):
+        model.predict(other, false_positive=1)
+    with pytest.raises(ValueError, match="acting never hurts in"):
+        model.predict(other, false_positive=-1, false_negative=1)
+    three = LossCorrectedClassifier(INNER).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="are for two classes, got 3"):
+        three.predict(other, false_positive=1, false_negative=1)
+    named = LossCorrectedClassifier(INNER).fit(X, np.array(["ok", "fraud"])[y])
+    with pytest.raises(ValueError, match="pass pos_label= to say which"):
+        named.predict(other, false_positive=1, false_negative=1)
+
+
+def test_amounts_are_routed_through_a_pipeline_and_validation(data):
+    X, y, other, amounts, cost = priced(data)
+
+    def mean_cost(labels, acted, **given):
+        wrong = labels != acted
+        return np.mean(wrong * np.where(labels == 1, given["false_negative"], given["false_positive"]))
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = dict.fromkeys(amounts, True)
+        plug_in = PlugInThresholdClassifier(INNER, "money").set_fit_request(**asked)
+        pipe = make_pipeline(StandardScaler(), plug_in)
+        scorer = make_scorer(mean_cost, greater_is_better=False).set_score_request(**asked)
+        shown = {"cost": scorer, "money": get_scorer("money").set_score_request(**asked)}
+        kept = {"return_estimator": True, "return_indices": True}
+        found = cross_validate(pipe, X, y, scoring=shown, cv=4, params=amounts, **kept)
+        search = GridSearchCV(pipe, {"pluginthresholdclassifier__cv": [3, 5]}, scoring=scorer, cv=3)
+        assert np.isfinite(search.fit(X, y, **amounts).best_score_)
+        decider = LossCorrectedClassifier(INNER).set_predict_request(**asked)
+        line = make_pipeline(StandardScaler(), decider).fit(X, y)
+        other_amounts = {name: values[:400] for name, values in amounts.items()}
+        decided = line.predict(other, **other_amounts)
+    for k in range(4):
+        train, test = (found["indices"][part][k] for part in ("train", "test"))
+        scaled = StandardScaler().fit(X[train])
+        each = {name: values[train] for name, values in amounts.items()}
+        alone = PlugInThresholdClassifier(INNER, "money").fit(scaled.transform(X[train]), y[train], **each)
+        assert found["estimator"][k][-1].threshold_ == alone.threshold_
+        p = alone.predict_proba(scaled.transform(X[test]))[:, 1]
+        assert found["test_cost"][k] == pytest.approx(-cost(p, alone.threshold_, test), rel=1e-12)
+        outcome = RowCosts(y[test], **{name: values[test] for name, values in amounts.items()})
+        assert found["test_money"][k] == pytest.approx(-money(outcome, p).cost.value, rel=1e-12)
+    p = line.predict_proba(other)[:, 1]
+    wanted = p * other_amounts["false_negative"] >= (1 - p) * other_amounts["false_positive"]
+    assert np.array_equal(decided, wanted)
+
+
+def test_a_classifier_of_money_keeps_its_requests_its_features_and_its_threshold(data):
+    pandas = pytest.importorskip("pandas")
+    X, y, other, amounts, _ = priced(data)
+    X, other = (pandas.DataFrame(part, columns=list("abcdef")) for part in (X, other))
+    amounts = {name: pandas.Series(values) for name, values in amounts.items()}
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = PlugInThresholdClassifier(INNER, "money").set_fit_request(false_positive=True, false_negative=True)
+        pipe = make_pipeline(StandardScaler(), clone(asked)).set_output(transform="pandas").fit(X, y, **amounts)
+        again = clone(pipe).fit(X, y, **amounts)
+    model = pipe[-1]
+    assert list(model.feature_names_in_) == list("abcdef")
+    assert again[-1].threshold_ == model.threshold_
+    assert np.array_equal(pickle.loads(pickle.dumps(pipe)).predict(other), pipe.predict(other))  # noqa: S301
+    assert np.array_equal(again.predict(other), pipe.predict(other))
+    shuffled = {name: values[::-1] for name, values in amounts.items()}
+    with pytest.raises(ValueError, match="X and false_positive hold the same index labels in another order"):
+        clone(asked).fit(X, y, **shuffled)

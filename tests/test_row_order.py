@@ -131,12 +131,12 @@ OF_OBJECT = {
     "PrecisionRecallFrontier": lambda _: boundary.precision_recall_frontier(Y, P, SIX),
     "UncertaintyCalibration": lambda _: boundary.uncertainty_calibrate(Y, P, SIX),
     "UncertaintyBoundaryClassifier": lambda kind: kind(FOREST, "members", min_precision=0.5),
-    "LossCorrectedClassifier": lambda kind: kind(LogisticRegression()),
+    "LossCorrectedClassifier": lambda kind: kind(LogisticRegression()).fit(X, Y),
     "HBlockSplit": lambda kind: kind(3),
     "MetricMonitor": lambda kind: kind("roc_auc_score"),
     "PosteriorNetwork": lambda kind: kind(epochs=1),
     "ExpectedUtilityClassifier": lambda kind: kind(LogisticRegression()),
-    "PlugInThresholdClassifier": lambda kind: kind(LogisticRegression()),
+    "PlugInThresholdClassifier": lambda kind: kind(LogisticRegression(), "money"),
 }
 GOAL = {"goal": "recall", "min_precision": 0.5}
 OWN = {

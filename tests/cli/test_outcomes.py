@@ -93,6 +93,15 @@ def test_amounts_by_row_are_money(cli, orders):
     record = next(r for r in found["money"] if r["metric"] == "cost")
     assert record["value"] == pytest.approx(cost, rel=1e-12)
     shown = " ".join(cli("evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS).out.split())
+    assert record["per"] == 1000
+    for per, factor, words in (("1", 1 / 1000, "per row"), ("total", N / 1000, "in total")):
+        asked = ["evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS, "--per", per, "--groups", "part"]
+        record = next(r for r in json.loads(cli(*asked, "--json").out)["money"] if r["metric"] == "cost")
+        assert record["value"] == pytest.approx(cost * factor, rel=1e-12)
+        printed = " ".join(cli(*asked, "--report", f"{per}.html").out.split())
+        assert f"cost: {words} in EUR" in printed
+        assert f"cost and gain: {words}" in printed
+        assert f"Cost and gain of each model, EUR {words}" in (path.parent / "work" / f"{per}.html").read_text("utf-8")
     assert "with amounts as stated" in shown
     assert "per 1,000 EUR at stake" in shown
     assert "cost: per 1,000 rows in EUR" in shown
@@ -132,7 +141,9 @@ def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):
     ("options", "code", "message"),
     [
         ([*AMOUNTS, "--calibration"], 2, "takes no amounts"),
-        ([*AMOUNTS, "--per", "1000"], 2, "--per does not fit amounts"),
+        ([*AMOUNTS, "--per", "all"], 2, "--per must be a number > 0"),
+        ([*AMOUNTS, "--per", "total", "--rule", "0.3"], 2, "--per with amounts by row needs --rule score"),
+        ([*AMOUNTS, "--unit-cost", "2"], 2, "--unit-cost does not fit amounts"),
         ([*AMOUNTS[:3], "nosuch"], 3, "there is no such column"),
         (["--false-positive-cost", "-5", *AMOUNTS[2:]], 3, "acting never hurts in"),
     ],
@@ -141,6 +152,12 @@ def test_what_amounts_do_not_bear_is_said(cli, orders, options, code, message):
     shown = cli("evaluate", orders[0], "--label", "fraud", "--models", "risk", *options)
     assert shown.code == code
     assert message in " ".join(shown.err.split())
+
+
+def test_models_are_compared_per_unit_of_money_at_stake(cli, orders):
+    shown = cli("compare", orders[0], "--label", "fraud", "--models", "risk,other", *AMOUNTS, "--per", "total")
+    assert shown.code == 2
+    assert "--per does not fit amounts by row here" in " ".join(shown.err.split())
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,8 @@ def test_the_scorer_of_money_agrees_with_money_and_weighs_rows():
     wanted = -money_of_rows(model, features, y, loss, np.full(len(y), 15.0), per=1)
     with sklearn.config_context(enable_metadata_routing=True):
         assert by_name(named, features, text, false_negative=loss) == pytest.approx(wanted, rel=1e-9)
+        total = get_scorer("money", pos_label="fraud", per="total", false_positive=15)
+        assert total(named, features, text, false_negative=loss) == pytest.approx(len(y) * wanted, rel=1e-9)
 
 
 def test_the_scorer_of_money_refuses_what_it_cannot_use():

@@ -12,6 +12,7 @@ from scipy.stats import lognorm
 from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate, evaluate_frame, expected_regret
 from stakes.inference import money, select_best, to_expect
 from stakes.outcomes import OutcomeColumns
+from stakes.report import render_report
 
 FAMILIES = [
     costs.Uniform(0.1, 0.6),
@@ -403,3 +404,43 @@ def test_one_default_says_for_how_many_rows_money_is():
         money(outcome, models["a"], per="all")
     with pytest.raises(ValueError, match="per must be"):
         money(outcome, models["a"], per=np.array([[0.1, 0.2]]))
+
+
+@pytest.mark.parametrize(("per", "rows"), [(None, 1000.0), (1, 1.0), (250, 250.0), ("total", None)])
+def test_money_is_for_the_rows_asked_for_in_every_place(per, rows):
+    y, amount, models = priced(200)
+    weight = np.where(np.arange(200) % 4, 1.0, 3.0)
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount, sample_weight=weight, unit="EUR")
+    asked = {} if per is None else {"per": per}
+    wrong = (models["a"] * amount >= (1 - models["a"]) * 7.0) != y
+    lost = weight * wrong * np.where(y, amount, 7.0)
+    part = np.arange(200) % 2
+    found = evaluate(outcome, models["a"], groups=part, costs=(0.4, 0.6), **asked)
+    size = weight.sum() if rows is None else rows
+    assert found.money["model"].per == size
+    assert found.money["model"].cost.value == pytest.approx(size * lost.sum() / weight.sum(), rel=1e-12)
+    assert found.money["model"] == money(outcome, models["a"], **asked)
+    over = money(outcome, models["a"], costs=(0.4, 0.6), scale="sum", **asked)
+    assert found.money_over_costs["sum"]["model"] == over
+    for group in found.groups:
+        mine = part == int(group.group)
+        whole = weight[mine].sum()
+        each = (whole if rows is None else rows) * lost[mine].sum() / whole
+        assert group.money.cost.value == pytest.approx(each, rel=1e-12)
+    words = {None: "per 1,000 rows", 1: "per row", 250: "per 250 rows", "total": "in total"}[per]
+    page = render_report(found)
+    assert f"Cost and gain of each model, EUR {words}" in page
+    assert f"cost and gain {words} are with amounts as stated" in page
+    assert f"Cost {words}" in page
+    assert {record["per"] for record in json.loads(found.to_json())["money"]} == {size}
+
+
+def test_the_total_is_for_amounts_alone():
+    y, amount, models = priced(200)
+    with pytest.raises(ValueError, match=r'per="total" is for amounts by row, whose costs are money'):
+        evaluate(y, models["a"], per="total")
+    outcome = RowCosts(y, false_positive=7.0, false_negative=amount)
+    with pytest.raises(ValueError, match='per must be "total" or a finite number > 0, got 0'):
+        evaluate(outcome, models["a"], per=0)
+    with pytest.raises(ValueError, match=r'per= of amounts by row needs rule="score", .* got 0.3'):
+        evaluate(outcome, models["a"], per="total", rule=0.3)

@@ -247,7 +247,7 @@ def test_evaluation_of_amounts_says_nothing_of_probabilities():
     for ask in asked:
         with pytest.raises(ValueError, match="amounts, not probabilities"):
             ask()
-    for refused in ({"metrics": ["roc_auc_score"]}, {"prevalence": 0.1}, {"per": 1000}, {"scale": "loss"}):
+    for refused in ({"metrics": ["roc_auc_score"]}, {"prevalence": 0.1}, {"unit_cost": 2}, {"scale": "loss"}):
         with pytest.raises(ValueError, match="does not fit amounts by row"):
             evaluate(RowCosts(y, false_positive=7.0, false_negative=amount), models, **refused)
 

@@ -8,7 +8,8 @@ import pytest
 from killed_runs import killed_and_whole
 from sklearn.base import clone
 
-from stakes import bounded_brier_loss
+from stakes import RowCosts, bounded_brier_loss
+from stakes.inference import money
 from stakes.metrics import METRICS, penalized_log_loss, roc_auc_score
 from stakes.training import MetricMonitor, lightgbm_metric, xgboost_metric
 
@@ -404,3 +405,134 @@ def test_killed_run_goes_on_from_its_checkpoint(library, tmp_path):
     assert (resumed["begin"] >= 7, whole["begin"]) == (True, 0)
     assert resumed["values"] == pytest.approx(whole["values"][resumed["begin"] :], abs=1e-5)
     assert resumed["rounds"] == whole["rounds"] == 20
+
+
+CHECK, LOSS = RNG.uniform(5, 25, 500), RNG.lognormal(4, 0.8, 500)
+
+
+def lost(p, part=VALID, check=CHECK, loss=LOSS, weight=W):
+    """What decisions by probabilities cost per 1,000 rows."""
+    total = 0.0
+    for score, y, a, b, w in zip(p.astype(float), BINARY[part], check[part], loss[part], weight[part], strict=True):
+        act = score * b >= (1.0 - score) * a
+        total += w * (a if act and not y else b if y and not act else 0.0)
+    return 1000.0 * total / weight[part].sum()
+
+
+def costs_of(part):
+    amounts = {"false_positive": CHECK[part], "false_negative": LOSS[part]}
+    return RowCosts(BINARY[part], **amounts, sample_weight=W[part], unit="EUR")
+
+
+def test_xgboost_stops_by_money_and_knows_the_amounts_of_every_set(xgboost):
+    train, valid = xgboost_data(xgboost, BINARY)
+    metric, log = xgboost_metric("money", outcome=[costs_of(TRAIN), costs_of(VALID)]), {}
+    stopping = xgboost.callback.EarlyStopping(rounds=6, metric_name="money", data_name="valid")
+    options = {"evals": [(train, "train"), (valid, "valid")], "custom_metric": metric, "verbose_eval": False}
+    model = xgboost.train(XGBOOST | TWO, train, ROUNDS, callbacks=[stopping], evals_result=log, **options)
+    for name, data, part in (("train", train, TRAIN), ("valid", valid, VALID)):
+        by_hand = [lost(model.predict(data, iteration_range=(0, k + 1)), part) for k in range(len(log[name]["money"]))]
+        assert log[name]["money"] == pytest.approx(by_hand, rel=1e-5)  # the log holds single precision
+    assert model.best_iteration == int(np.argmin(by_hand)) == len(by_hand) - 7
+    assert 0 < model.best_iteration < ROUNDS - 7
+    last = model.predict(valid)
+    assert metric(last, valid) == ("money", pytest.approx(lost(last), rel=1e-12))
+    assert metric(last, valid)[1] == pytest.approx(money(costs_of(VALID), last).cost.value, rel=1e-12)
+
+
+def test_xgboost_classifier_takes_amounts_as_weights_or_as_an_outcome(xgboost):
+    settings = {"n_estimators": ROUNDS, "learning_rate": 0.5, "n_jobs": 1, "early_stopping_rounds": 6}
+    sets = {"eval_set": [(X[VALID], BINARY[VALID])], "verbose": False}
+    weighed = xgboost_metric("money", false_positive=15, false_negative="weight")
+    model = xgboost.XGBClassifier(eval_metric=weighed, **settings)
+    model.fit(X[TRAIN], BINARY[TRAIN], sample_weight_eval_set=[LOSS[VALID]], **sets)
+    values = model.evals_result()["validation_0"]["money"]
+    fixed, plain = np.full(500, 15.0), np.ones(500)
+    best = model.predict_proba(X[VALID])[:, 1]
+    assert int(np.argmin(values)) == model.best_iteration == len(values) - 7
+    assert min(values) == pytest.approx(lost(best, check=fixed, weight=plain), rel=1e-5)
+    outcome = RowCosts(BINARY[VALID], false_positive=15, false_negative=LOSS[VALID])
+    same = xgboost.XGBClassifier(eval_metric=xgboost_metric("money", outcome=outcome), **settings)
+    same = clone(same).fit(X[TRAIN], BINARY[TRAIN], **sets)
+    assert same.evals_result()["validation_0"]["money"] == pytest.approx(values, rel=1e-5)
+    again = pickle.loads(pickle.dumps(same))  # noqa: S301
+    np.testing.assert_array_equal(again.predict_proba(X[VALID])[:, 1], best)
+
+
+def test_lightgbm_stops_by_money_and_knows_the_amounts_of_every_set(lightgbm):
+    train = lightgbm.Dataset(X[TRAIN], BINARY[TRAIN], weight=W[TRAIN])
+    valid = lightgbm.Dataset(X[VALID], BINARY[VALID], weight=W[VALID], reference=train)
+    metric, log = lightgbm_metric("money", outcome=(costs_of(VALID), costs_of(TRAIN))), {}
+    model = lightgbm.train(
+        LIGHTGBM | {"objective": "binary"},
+        train,
+        ROUNDS,
+        valid_sets=[train, valid],
+        valid_names=["training", "valid"],
+        feval=metric,
+        callbacks=[lightgbm.record_evaluation(log), lightgbm.early_stopping(6, verbose=False)],
+    )
+    assert model.best_iteration == int(np.argmin(log["valid"]["money"])) + 1 == len(log["valid"]["money"]) - 6
+    rounds = range(1, model.best_iteration + 1)  # beyond which the model is cut
+    for name, part in (("training", TRAIN), ("valid", VALID)):
+        by_hand = [lost(model.predict(X[part], num_iteration=k), part) for k in rounds]
+        assert log[name]["money"][: len(rounds)] == pytest.approx(by_hand, rel=1e-9)
+    last = model.predict(X[VALID])
+    assert metric(last, valid) == ("money", pytest.approx(lost(last), rel=1e-12), False)
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("by", ["weight", "outcome"])
+def test_lightgbm_classifier_takes_amounts_as_weights_or_as_an_outcome(lightgbm, by):
+    outcome = RowCosts(BINARY[VALID], false_positive=15, false_negative=LOSS[VALID])
+    given = {"outcome": outcome} if by == "outcome" else {"false_positive": 15, "false_negative": "weight"}
+    metric = lightgbm_metric("money", correct="auto", **given)
+    model = lightgbm.LGBMClassifier(
+        n_estimators=ROUNDS,
+        learning_rate=0.4,
+        n_jobs=1,
+        verbose=-1,
+        metric="None",
+        min_child_samples=5,
+        scale_pos_weight=4,
+    )
+    model.fit(
+        X[TRAIN],
+        BINARY[TRAIN],
+        eval_set=[(X[VALID], BINARY[VALID])],
+        eval_sample_weight=[LOSS[VALID]] if by == "weight" else None,
+        eval_metric=metric,
+        callbacks=[*metric.callbacks, lightgbm.early_stopping(6, verbose=False)],
+    )
+    fixed, plain = np.full(500, 15.0), np.ones(500)
+    raised = model.predict_proba(X[VALID])[:, 1]
+    right = raised / (raised + 4.0 * (1.0 - raised))
+    assert 1 < model.best_iteration_ < ROUNDS
+    found = model.best_score_["valid_0"]["money"]
+    assert found == pytest.approx(lost(right, check=fixed, weight=plain), rel=1e-6)  # weights in single precision
+
+
+@pytest.mark.parametrize("library", [xgboost_metric, lightgbm_metric])
+def test_amounts_of_other_rows_are_refused(library):
+    class Data:
+        def __init__(self, y, weight=None):
+            self.y, self.weight = y, weight
+
+        def get_label(self):
+            return self.y
+
+        def get_weight(self):
+            return self.weight
+
+    p, valid = np.full(200, 0.2), costs_of(VALID)
+    metric = library("money", outcome=valid)
+    metric(p, Data(BINARY[VALID].astype(np.float32), W[VALID].astype(np.float32)))
+    for y in (BINARY[TRAIN], BINARY[VALID][::-1], 1 - BINARY[VALID]):
+        with pytest.raises(ValueError, match=r"labels of every evaluation set.*none has those of the set of"):
+            metric(np.full(len(y), 0.2), Data(y))
+    with pytest.raises(ValueError, match=r"belong to RowCosts\(sample_weight=\): the library passes others"):
+        metric(p, Data(BINARY[VALID], np.ones(200)))
+    with pytest.raises(ValueError, match="their labels tell apart"):
+        library("money", outcome=[valid, valid])
+    with pytest.raises(ValueError, match="outcome must be a RowCosts, or one for each evaluation set"):
+        library("money", outcome=[BINARY])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from killed_runs import killed_and_whole
 
-from stakes import bounded_brier_loss
+from stakes import RowCosts, bounded_brier_loss
 from stakes.metrics import penalized_brier_loss
 from stakes.training import keras_metric
 
@@ -126,3 +126,26 @@ def test_killed_run_goes_on_from_its_backup(tmp_path):
     assert resumed["values"] == pytest.approx(whole["values"][-len(resumed["values"]) :], abs=1e-6)
     for run in (resumed, whole):
         assert run["value"] == pytest.approx(run["values"][-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_keras_stops_by_money_with_amounts_in_the_validation_data(batched):
+    y, amount = (Y == 0).astype("float32"), np.random.default_rng(1).lognormal(3, 0.5, 260)
+    parts = [slice(160, 200), slice(200, 260)] if batched else [VALID]
+    data = [(X[part], RowCosts(y[part], false_positive=9, false_negative=amount[part])) for part in parts]
+    ours = keras_metric("money", validation_data=data if batched else data[0])
+    weighed = keras_metric(
+        "money", validation_data=(X[VALID], y[VALID], amount[VALID]), false_positive=9, false_negative="weight"
+    )
+    stopping = keras.callbacks.EarlyStopping(ours.name, mode=ours.mode, patience=4, restore_best_weights=True)
+    model = classifier(1, "sigmoid")
+    log = model.fit(X[TRAIN], y[TRAIN], epochs=60, verbose=0, callbacks=[weighed, ours, stopping]).history
+    values = log["val_money"]
+    assert len(values) == np.argmin(values) + 5 < 60
+    p = model.predict(X[VALID], verbose=0)[:, 0].astype(float)
+    act = p * amount[VALID] >= (1 - p) * 9
+    cost = np.where(y[VALID] == 1, np.where(act, 0, amount[VALID]), np.where(act, 9, 0)).mean()
+    assert min(values) == pytest.approx(1000 * cost, rel=1e-6)
+    weighed.set_model(model)
+    weighed.on_epoch_end(0, last := {})
+    assert last["val_money"] == pytest.approx(1000 * cost, rel=1e-12)

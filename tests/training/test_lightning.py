@@ -180,3 +180,18 @@ def test_processes_of_torch_distributed_agree_on_one_value(tmp_path):
     values = [float(process.communicate(timeout=120)[0]) for process in running]
     expected = penalized_brier_loss([0, 0, 1], [[0.5, 0.5], [0.6, 0.4], [0.6, 0.4]])
     assert values == pytest.approx([expected, expected], rel=1e-7)  # the rows are in single precision
+
+
+def test_an_amount_is_passed_as_the_weight_of_each_row():
+    torch.manual_seed(0)
+    p, amount = torch.rand(40, dtype=torch.float64), 50 * torch.rand(40, dtype=torch.float64)
+    y = (torch.rand(40) < p).long()
+    metric = lightning_metric("money", false_positive=9, false_negative="weight")
+    for part in (slice(0, 13), slice(13, 40)):
+        metric.update(p[part], y[part], amount[part])
+    act = p * amount >= (1 - p) * 9
+    cost = torch.where(y == 1, torch.where(act, 0.0, amount), torch.where(act, 9.0, 0.0)).mean()
+    assert float(metric.compute()) == pytest.approx(1000 * float(cost), rel=1e-12)
+    assert metric.higher_is_better is False
+    with pytest.raises(ValueError, match="passed as the weight of each row, and no weights were passed"):
+        metric.update(p, y)

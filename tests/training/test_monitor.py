@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stakes import RowCosts, expected_regret
+from stakes.inference import money
 from stakes.metrics import METRICS, Metric, penalized_brier_loss, penalized_log_loss
 from stakes.training import MetricMonitor
 
@@ -174,3 +176,107 @@ def test_monitor_takes_tensors():
     assert MetricMonitor().update(torch.tensor(y), p, torch.tensor(w)).compute() == pytest.approx(
         penalized_brier_loss(y, p, sample_weight=w), abs=1e-12
     )
+
+
+def priced(seed=7, n=300):
+    """Labels, scores, amounts and weights of rows, and what decisions by the scores cost in a mean row."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 4, n)
+    y, w = (rng.random(n) < p).astype(int), rng.integers(1, 4, n).astype(float)
+    check, loss = rng.uniform(5, 25, n), rng.lognormal(4, 0.6, n)
+    cost = sum(
+        weight * (a if score * b >= (1 - score) * a else 0.0)
+        if label == 0
+        else weight * (0.0 if score * b >= (1 - score) * a else b)
+        for label, score, a, b, weight in zip(y, p, check, loss, w, strict=True)
+    )
+    return (y, p, check, loss, w), cost / w.sum()
+
+
+def test_money_streams_to_that_of_all_rows():
+    (y, p, check, loss, w), each = priced()
+    whole = RowCosts(y, false_positive=check, false_negative=loss, sample_weight=w)
+    assert money(whole, p).cost.value == pytest.approx(1000 * each, rel=1e-12)
+    assert expected_regret(whole, p) == pytest.approx(each, rel=1e-12)
+    cuts = [1, 40, 41, 200]
+    for per, size in ((None, 1000.0), (1, 1.0), ("total", w.sum())):
+        monitor = MetricMonitor("money", **({} if per is None else {"per": per}))
+        other = pickle.loads(pickle.dumps(monitor))  # noqa: S301
+        for k, part in enumerate(batches((y, p, check, loss, w), cuts)):
+            rows = RowCosts(part[0], false_positive=part[2], false_negative=part[3], sample_weight=part[4])
+            (other if k % 2 else monitor).update(rows, part[1])
+        both = monitor.merge(other)
+        assert both.compute() == pytest.approx(size * each, rel=1e-12)
+        assert both.n_rows == 300
+        assert both.evaluate(whole, p) == pytest.approx(size * each, rel=1e-12)
+    assert not monitor.greater_is_better
+    doubled = money(whole, p, factor=2.0).cost.value
+    assert MetricMonitor("money", factor=2.0).evaluate(whole, p) == pytest.approx(doubled, rel=1e-12)
+    gains = RowCosts(y, matrix=(0, 10, 0, -100), sample_weight=w)
+    assert MetricMonitor("money").evaluate(gains, p) == pytest.approx(money(gains, p).cost.value, rel=1e-12)
+
+
+@pytest.mark.parametrize(("one", "other"), [("false_negative", "false_positive"), ("false_positive", "false_negative")])
+def test_an_amount_may_come_as_the_weight_of_the_row(one, other):
+    (y, p, _, loss, _), _ = priced()
+    monitor = MetricMonitor("money", **{one: "weight", other: 15})
+    for part in batches((y, p, loss), [100, 120]):
+        monitor.update(*part)
+    wanted = money(RowCosts(y, **{one: loss, other: 15}), p).cost.value
+    assert monitor.compute() == pytest.approx(wanted, rel=1e-12)
+    with pytest.raises(ValueError, match="passed as the weight of each row, and no weights were passed"):
+        monitor.update(y, p)
+    assert monitor.compute() == pytest.approx(wanted, rel=1e-12)
+    plain = MetricMonitor("money", **{one: 40.0, other: 15}).evaluate(y, p, loss)  # weights of rows, as elsewhere
+    wanted = money(RowCosts(y, **{one: 40.0, other: 15}, sample_weight=loss), p).cost.value
+    assert plain == pytest.approx(wanted, rel=1e-12)
+
+
+def test_money_of_corrected_scores_is_that_of_the_probabilities():
+    (y, p, check, loss, w), each = priced()
+    rows = RowCosts(y, false_positive=check, false_negative=loss, sample_weight=w)
+    odds = 9.0 * p / (1.0 - p)
+    raised = odds / (1.0 + odds)
+    monitor = MetricMonitor("money", correct={"scale_pos_weight": 9})
+    assert monitor.evaluate(rows, raised) == pytest.approx(1000 * each, rel=1e-12)
+    assert monitor.evaluate(rows, np.column_stack([1 - raised, raised])) == pytest.approx(1000 * each, rel=1e-12)
+    assert MetricMonitor("money", logits=True).evaluate(rows, np.log(p / (1 - p))) == pytest.approx(1000 * each)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"), [("expected_regret", {"costs": (0.3, 0.6)}), ("net_benefit_score", {"threshold": 0.5})]
+)
+def test_other_metrics_of_costs_take_amounts_by_row(name, params):
+    (y, p, check, loss, w), _ = priced()
+    monitor, function = MetricMonitor(name, **params), METRICS[name].function
+    for part in batches((y, p, check, loss, w), [10, 250]):
+        rows = RowCosts(part[0], false_positive=part[2], false_negative=part[3], sample_weight=part[4])
+        monitor.update(rows, part[1])
+    whole = RowCosts(y, false_positive=check, false_negative=loss, sample_weight=w)
+    assert monitor.compute() == pytest.approx(function(whole, p, **params), rel=1e-12)
+
+
+def test_money_refuses_what_it_cannot_use():
+    rows = RowCosts([0, 1], false_positive=5, false_negative=[15, 45])
+    with pytest.raises(ValueError, match="belong together"):
+        MetricMonitor("money", false_positive=5)
+    with pytest.raises(
+        ValueError, match=r"false_negative must be a number, or .weight. .*amounts by row go into a Row"
+    ):
+        MetricMonitor("money", false_positive=5, false_negative=[15, 45])
+    with pytest.raises(ValueError, match=r"false_negative must be a number, or .weight. .*got 'amount'"):
+        MetricMonitor("money", false_positive=5, false_negative="amount")
+    with pytest.raises(ValueError, match='per must be "total" or a finite number > 0'):
+        MetricMonitor("money", per=-1)
+    with pytest.raises(TypeError, match="money takes no parameter 'costs'"):
+        MetricMonitor("money", costs=0.1)
+    with pytest.raises(ValueError, match="y_true must be labels or an outcome without amounts"):
+        MetricMonitor("money", false_positive=5, false_negative=15).update(rows, [0.1, 0.2])
+    with pytest.raises(ValueError, match="y_true must be labels or an outcome without amounts"):
+        MetricMonitor("money").update(rows, [0.1, 0.2], [1, 2])
+    with pytest.raises(ValueError, match="y_true must be labels or an outcome without amounts"):
+        MetricMonitor("money", pos_label=1).update(rows, [0.1, 0.2])
+    with pytest.raises(ValueError, match="pass either false_positive= and false_negative="):
+        MetricMonitor("money").update([0, 1], [0.1, 0.2])
+    with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):
+        MetricMonitor("roc_auc_score").evaluate(rows, [0.1, 0.2])

@@ -385,6 +385,8 @@ def compare(
         return _plan_days(reading.file, reading.later, (reading, told, judging), delivery)
     pair = _read_pair(reading.models)
     columns = [model for model in pair if model not in REFERENCES]
+    if judging.per is not None and told.false_positive_cost is not None:
+        raise UsageError("--per does not fit amounts by row here: models are compared per unit of money at stake")
     return partial(run_compare, Task.of(reading, told, judging, delivery, columns), pair)
 
 

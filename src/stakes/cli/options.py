@@ -218,7 +218,15 @@ Prevalence = Annotated[
 ]
 ConfidenceLevel = Annotated[str, flag("--confidence-level", "LEVEL", "Of every interval.")]
 UnitCost = Annotated[str, flag("--unit-cost", "AMOUNT", "What one miss and one false alarm cost together.")]
-Per = Annotated[str, flag("--per", "NUMBER", "Number of decisions that costs refer to, such as 1000.")]
+Per = Annotated[
+    str | None,
+    flag(
+        "--per",
+        "NUMBER",
+        "Number of decisions that costs refer to, such as 1000. Of amounts by row: number of rows that money is for, "
+        "1000 without it, or total.",
+    ),
+]
 ActionName = Annotated[str, flag("--action-name", "WORD", "What acting on a case is called, such as refuse.")]
 EventName = Annotated[str, flag("--event-name", "WORD", "What a positive case is called, such as 'bad loan'.")]
 Unlabelled = Annotated[

@@ -467,7 +467,7 @@ class EvaluationArguments:
     prevalence: options.Prevalence = None
     confidence_level: options.ConfidenceLevel = "0.95"
     unit_cost: options.UnitCost = "1"
-    per: options.Per = "1"
+    per: options.Per = None
     metric: options.Metrics = None
     action_name: options.ActionName = "treat"
     event_name: options.EventName = "positive"
@@ -479,9 +479,11 @@ class EvaluationArguments:
         from stakes.evaluation import check_request
 
         costs = read_costs(self.costs, self.odds, self.false_alarms_per_miss, self.weighting)
-        if outcome is not None and outcome.by_amount:
+        by_amount = outcome is not None and outcome.by_amount
+        if by_amount:
             costs = self._of_amounts(costs)
-        unit_cost, per = read_unit_cost(self.unit_cost), read_amount("--per", self.per)
+        counted = self._counted_per(by_amount=by_amount)
+        unit_cost, per = read_unit_cost(self.unit_cost), counted.get("per", 1.0)
         if not SQUARED_WELL[0] <= unit_cost * per <= SQUARED_WELL[1]:
             raise UsageError(f"--unit-cost times --per must lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]")
         check_scale(self.scale, costs, in_units=(unit_cost, per) != (1.0, 1.0))
@@ -495,7 +497,7 @@ class EvaluationArguments:
             prevalence=None if self.prevalence is None else read_share("--prevalence", self.prevalence),
             confidence_level=read_share("--confidence-level", self.confidence_level),
             unit_cost=unit_cost,
-            per=per,
+            **counted,
             groups=split_names(self.groups, "--groups"),
             clusters=self.clusters,
             lags=read_lags(self.lags),
@@ -511,7 +513,7 @@ class EvaluationArguments:
         """Refuse what means nothing for amounts by row, and take these as they are unless a range was given."""
         words: dict[str, object] = {"--prevalence": self.prevalence, "--metric": self.metric}
         words["--harm"] = self.harm
-        words |= {"--unit-cost": self.unit_cost != "1" or None, "--per": self.per != "1" or None, "--scale": self.scale}
+        words |= {"--unit-cost": self.unit_cost != "1" or None, "--scale": self.scale}
         given = [option for option, value in words.items() if value is not None]
         if given:
             raise UsageError(f"{given[0]} does not fit amounts by row")
@@ -519,6 +521,16 @@ class EvaluationArguments:
         from stakes.evaluation import AS_STATED
 
         return Fixed(AS_STATED) if self.whole_range else costs
+
+    def _counted_per(self, *, by_amount: bool) -> dict[str, Any]:
+        """What was typed of the rows that money, or decisions that costs, refer to."""
+        if self.per is None:
+            return {}
+        if by_amount and self.rule != "score":
+            raise UsageError(f"--per with amounts by row needs --rule score, whose money it is, got {name(self.rule)}")
+        if by_amount:
+            return {"money_per": "total" if self.per == "total" else read_amount("--per", self.per)}
+        return {"per": read_amount("--per", self.per)}
 
     @property
     def whole_range(self) -> bool:

@@ -84,7 +84,7 @@ _GROUPS = (
     "number of groups."
 )
 _CORRECTED = " corrected MCB: of recalibration judged on rows that it was not fitted to."
-_STAKES = " positive: share of what is at stake; cost and gain: per 1,000 rows, with amounts as stated."
+_STAKES = " positive: share of what is at stake; cost and gain: {per}, with amounts as stated."
 _SCALES = (
     "The same on average over the cost ratios; held: whose amounts are as stated, the others following by the ratio."
 )
@@ -153,7 +153,8 @@ def _print_asked(console: Console, evaluation: Evaluation) -> None:
         _print_table(console, rich_table(rows, found.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
         words = _GROUPS.format(level=percent(evaluation.confidence_level), per=evaluation.answer.per)
-        words += _STAKES if evaluation.options.per_stake else _CORRECTED
+        asked = evaluation.options
+        words += _STAKES.format(per=asked.money_words) if asked.per_stake else _CORRECTED
         _print_table(console, _groups_table(evaluation, style), words)
 
 
@@ -224,8 +225,8 @@ def _money_words(evaluation: Evaluation) -> str:
     unit = f" in {name(found.unit)}" if found.unit else ""
     notes = dict.fromkeys(f" {part.note}." for part in (found.cost, found.gain, found.savings) if part.note)
     return (
-        f"cost: per 1,000 rows{unit}, with amounts as stated; gain: over acting on nobody; savings: share of the cost "
-        "of the better of acting on all and on nobody. x to y: pointwise "
+        f"cost: {evaluation.options.money_words}{unit}, with amounts as stated; gain: over acting on nobody; savings: "
+        "share of the cost of the better of acting on all and on nobody. x to y: pointwise "
         f"{percent(evaluation.confidence_level)} intervals." + "".join(notes)
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from stakes.base.validation import (
 )
 from stakes.core.score_table import Rule, ScoreTable, row_integral, row_losses, table_integral
 from stakes.costs import CostDistribution, Uniform, check_scale
+from stakes.outcomes import MONEY_PER
 
 # Settings of an evaluation, each checked by itself.
 
@@ -267,6 +268,9 @@ class Options:
 
     ``harm`` is what obtaining a score costs each case, in positives missed: one number, or one for some of the models.
 
+    ``per`` is the number of decisions that costs refer to, ``money_per`` the number of rows that money is for where
+    rows have amounts.
+
     ``per_stake`` names what costs are counted per where rows count by what is at stake in them, such as "EUR at stake".
 
     What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
@@ -282,6 +286,7 @@ class Options:
     confidence_level: float = 0.95
     unit_cost: float = 1.0
     per: float = 1.0
+    money_per: float | Literal["total"] = MONEY_PER
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     prevalence: float | None = None
     sample_weight: Any = None
@@ -302,6 +307,8 @@ class Options:
         """Check the caller's options; a missing scale follows from the costs."""
         if self.clusters is not None and self.lags is not None:
             raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
+        if self.money_per != MONEY_PER and self.rule != "score":
+            raise ValueError(f'per= of amounts by row needs rule="score", whose money it is, got {self.rule!r}.')
         costs = self.costs
         scale, factor = check_scale(self.scale, costs)
         if math.isnan(factor):
@@ -326,6 +333,13 @@ class Options:
     def scale_words(self) -> str:
         """The unit of costs, and the denominator for amounts by row."""
         return f"{self.scale} per {self.per_stake}" if self.per_stake else self.scale
+
+    @property
+    def money_words(self) -> str:
+        """For how many rows money is."""
+        if self.money_per == "total":
+            return "in total"
+        return "per row" if self.money_per == 1.0 else f"per {self.money_per:,g} rows"
 
     @property
     def plain_rule(self) -> Rule:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from stakes.base.estimators import BinaryClassifier, find_positive_label
 from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
 from stakes.correction._weights import Classes, shift_rows
+from stakes.outcomes import decide_rows
 
 # Weights and sampling of the training, read from a fitted classifier.
 #
@@ -290,6 +291,15 @@ class LossCorrectedClassifier(BinaryClassifier):
     ([0.15, 0.1], 0.1)
     >>> corrected.sources_
     ["LogisticRegression: class_weight='balanced'"]
+
+    Decisions where a check costs 2, and a positive that is missed 10 or 40:
+
+    >>> import numpy as np
+    >>> amount = np.where(X[:, 0] > 0, 10, 40)
+    >>> found = corrected.predict(X, false_positive=2, false_negative=amount)
+    >>> threshold = np.where(amount == 10, 2 / (2 + 10), 2 / (2 + 40))
+    >>> bool((found == (corrected.predict_proba(X)[:, 1] >= threshold)).all())
+    True
     """
 
     estimator: Any = None
@@ -361,21 +371,41 @@ class LossCorrectedClassifier(BinaryClassifier):
         """
         return shift_rows(super().predict_proba(X), self.factors_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class by the corrected probabilities.
+    def predict(
+        self, X: Any, *, false_positive: ArrayLike | None = None, false_negative: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Most probable class by the corrected probabilities, or of two classes the one that is expected to cost less.
 
         Parameters
         ----------
         X : array_like of shape (n, n_features)
             Rows.
+        false_positive, false_negative : float or array_like of shape (n,), optional
+            What acting on a negative, and not acting on a positive, costs in each row, as in
+            :func:`stakes.outcomes.decide_rows`.
 
         Returns
         -------
         ndarray of shape (n,)
             Labels out of ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            For invalid amounts, and amounts of more than two classes.
         """
+        check_same_order(X=X, false_positive=false_positive, false_negative=false_negative)
         prob = self.predict_proba(X)
-        return self.classes_[np.argmax(prob, axis=1)]
+        if false_positive is None and false_negative is None:
+            return self.classes_[np.argmax(prob, axis=1)]
+        if false_positive is None or false_negative is None:
+            raise ValueError("false_positive= and false_negative= belong together, got one of them.")
+        classes = self.classes_.tolist()
+        if len(classes) != 2:
+            raise ValueError(f"false_positive= and false_negative= are for two classes, got {len(classes)}.")
+        place = classes.index(find_positive_label(classes, self.pos_label))
+        act = decide_rows(prob[:, place], false_positive=false_positive, false_negative=false_negative).act
+        return self.classes_[np.where(act, place, 1 - place)]
 
     def _read(self, labels: NDArray[Any], weight: Floats | None, *, prefit: bool) -> None:
         training = self._training(labels, weight, prefit=prefit)

@@ -43,7 +43,7 @@ from stakes.inference import (
     pooled_decisions,
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
-from stakes.outcomes import Imputed, OutcomeColumns
+from stakes.outcomes import Imputed, OutcomeColumns, check_money_per
 from stakes.outputs.hooks import report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.text import REFERENCES
@@ -409,7 +409,7 @@ def evaluate(
     n_tried: int | None = None,
     confidence_level: float = 0.95,
     unit_cost: float = 1.0,
-    per: float = 1.0,
+    per: float | Literal["total"] | None = None,
     metrics: MetricsRequest = (),
     pairs: PairSums | None = None,
     action: str = "treat",
@@ -460,8 +460,10 @@ def evaluate(
         Of every interval, in (0, 1).
     unit_cost : float, default 1
         What a false positive and a false negative cost together, in real units; needs the scale "regret".
-    per : float, default 1
-        Number of decisions that scores refer to, such as 1,000; needs the scale "regret".
+    per : float or "total", optional
+        Number of decisions that scores refer to, such as 1,000, by default 1; needs the scale "regret". For amounts by
+        row, the number of rows that ``.money`` is for, by default 1,000, or "total" for all of them, as in
+        :func:`stakes.money`; scores stay shares of what is at stake.
     metrics : sequence of str or mapping of str to mapping, optional
         Further registered metrics, with their arguments where they need any, such as
         ``{"net_benefit_score": {"threshold": 0.1}}``. Bounds and costs default to those of the evaluation.
@@ -495,8 +497,9 @@ def evaluate(
     ('a', 'b')
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, groups=groups, clusters=clusters)
+    by_amount = isinstance(y_true, Outcome) and y_true.by_amount
     options = Options(
-        costs=_costs_of(costs, by_amount=isinstance(y_true, Outcome) and y_true.by_amount),
+        costs=_costs_of(costs, by_amount=by_amount),
         rule=rule,
         harm=harm,
         scale=scale,
@@ -511,7 +514,7 @@ def evaluate(
         n_tried=n_tried,
         confidence_level=confidence_level,
         unit_cost=unit_cost,
-        per=per,
+        **_counted_per(per, by_amount=by_amount),
         action=action,
         event=event,
     )
@@ -537,7 +540,7 @@ def evaluate_frame(
     prevalence: float | None = None,
     confidence_level: float = 0.95,
     unit_cost: float = 1.0,
-    per: float = 1.0,
+    per: float | Literal["total"] | None = None,
     metrics: MetricsRequest = (),
     on_missing: Literal["raise", "drop"] = "raise",
     outcome: OutcomeColumns | None = None,
@@ -614,8 +617,9 @@ def evaluate_frame(
     """
     if false_positive is not None or false_negative is not None or unit:
         outcome = _amount_columns(outcome, false_positive=false_positive, false_negative=false_negative, unit=unit)
+    by_amount = outcome is not None and outcome.by_amount
     options = Options(
-        costs=_costs_of(costs, by_amount=outcome is not None and outcome.by_amount),
+        costs=_costs_of(costs, by_amount=by_amount),
         rule=rule,
         harm=harm,
         scale=scale,
@@ -629,7 +633,7 @@ def evaluate_frame(
         n_tried=n_tried,
         confidence_level=confidence_level,
         unit_cost=unit_cost,
-        per=per,
+        **_counted_per(per, by_amount=by_amount),
         outcome=outcome,
         action=action,
         event=event,
@@ -649,6 +653,17 @@ def _amount_columns(outcome: OutcomeColumns | None, **amounts: Any) -> OutcomeCo
 def _costs_of(costs: CostsLike | None, *, by_amount: bool) -> CostDistribution:
     """Without costs the whole range counts, or amounts in the rows as they are."""
     return as_costs((AS_STATED if by_amount else (0.0, 1.0)) if costs is None else costs)
+
+
+def _counted_per(per: float | Literal["total"] | None, *, by_amount: bool) -> dict[str, Any]:
+    """Options that say what costs are counted per: money where rows have amounts, else decisions."""
+    if per is None:
+        return {}
+    if by_amount:
+        return {"money_per": check_money_per(per)}
+    if per == "total":
+        raise ValueError('per="total" is for amounts by row, whose costs are money: pass the number of decisions.')
+    return {"per": per}
 
 
 def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:

@@ -28,7 +28,7 @@ from stakes.inference import (
     law_of,
     money_of,
 )
-from stakes.outcomes import MONEY_PER, RowCosts, TimeToEvent
+from stakes.outcomes import RowCosts, TimeToEvent, rows_for_money
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader
 from stakes.tables import group_scores_by
@@ -153,7 +153,7 @@ def money_by_model(
     scale: str = "false_negative",
     among: Bools | None = None,
 ) -> dict[str, Money]:
-    """Money per 1,000 rows of every model, or of some rows; empty where it has no mean or no row counts.
+    """Money of every model, in all or in some rows; empty where it has no mean or no row counts.
 
     ``costs`` says how sure the ratio of the amounts is; without, they count as stated.
     """
@@ -170,8 +170,9 @@ def money_by_model(
     if not counted.any():
         return {}
     level, codes = options.confidence_level, rows.clusters
+    size = rows_for_money(options.money_per, float(counted.sum()))
     return {
-        name: money_of(outcome, score, law, MONEY_PER, level=level, codes=codes, among=among)
+        name: money_of(outcome, score, law, size, level=level, codes=codes, among=among)
         for name, score in zip(models, rows.every_score, strict=True)
     }
 
@@ -281,7 +282,7 @@ class GroupResult:
 
     @cached_property
     def money(self) -> Money | None:
-        """What acting on the model costs and saves per 1,000 rows of the group; None without amounts by row."""
+        """What acting on the model costs and saves in the group; None without amounts by row."""
         return None if self.charge is None else self.charge()
 
     @property

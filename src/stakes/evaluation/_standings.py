@@ -427,7 +427,9 @@ class Standings:
 
     @cached_property
     def money(self) -> dict[str, Money]:
-        """What acting by each model costs and saves in money per 1,000 rows, as stated; empty unless rows have amounts.
+        """What acting by each model costs and saves in money, as stated; empty unless rows have amounts.
+
+        It is per 1,000 rows, unless ``per=`` asked for another number or the total.
 
         Examples
         --------

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.outcome import Origin
-from stakes.base.validation import Bools, Floats, Integers, check_choice, check_level, check_number, check_same_order
+from stakes.base.validation import Bools, Floats, Integers, check_choice, check_level, check_same_order
 from stakes.core.options import evaluation_data
 from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, held
-from stakes.outcomes import MONEY_PER, RowCosts, check_factor
+from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import Estimate, Moments, effective
@@ -67,7 +67,8 @@ class Money(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         parts = self.cost, self.gain, self.savings
-        return [record | {"scale": self.scale} for part in parts for record in part._records()]
+        told = {"scale": self.scale, "per": self.per}
+        return [record | told for part in parts for record in part._records()]
 
     def record(self) -> dict[str, Any]:
         """Cost, gain and savings with their intervals, and the share acted on, as plain values."""
@@ -157,15 +158,8 @@ def money(
     law = law_of(outcome, _ratios(factor, costs), check_choice(scale, "scale", MONEY_SCALES))
     rows = evaluation_data(outcome, y_prob, logits=logits, amounts=True).rows
     codes, _ = dependence_of(rows, clusters, None)
-    size = float(outcome.counted.sum()) if isinstance(per, str) and per == "total" else _size(per)
+    size = rows_for_money(check_money_per(per), float(outcome.counted.sum()))
     return money_of(outcome, _scores(rows, outcome), law, size, level=level, codes=codes)
-
-
-def _size(per: Any) -> float:
-    size = np.nan if isinstance(per, str) else check_number(per, "per")
-    if not 0.0 < size < np.inf:
-        raise ValueError(f'per must be "total" or a finite number > 0, got {per!r}.')
-    return size
 
 
 def _ratios(factor: float, costs: CostsLike | None) -> CostDistribution:

@@ -47,6 +47,7 @@ from stakes.metrics._ranking import (
 )
 from stakes.metrics._ranking import area_under_roc as area_under_roc
 from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
+from stakes.metrics._registry import MONEY as MONEY
 from stakes.metrics._registry import check_parameters as check_parameters
 from stakes.metrics._registry import guess_metric as guess_metric
 

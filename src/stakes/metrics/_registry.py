@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from stakes import costs
-from stakes.base.validation import check_kind, check_name, check_number, check_same_order, check_size, near, to_array
+from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
+from stakes.core.options import evaluation_data
 from stakes.metrics import _losses, _multiclass, _ranking
-from stakes.outcomes import MONEY_PER, RowCosts, check_factor
+from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import guess
 
@@ -324,7 +325,8 @@ def get_scorer(name: str, **params: Any) -> Any:
     ----------
     name : str
         A registered metric, such as "bounded_brier_loss"; a loss is negated, so that higher is better. Or "money":
-        what decisions cost per 1,000 rows where each row has amounts of its own, as in :func:`stakes.money`, negated.
+        what decisions cost where each row has amounts of its own, per 1,000 rows unless ``per=`` says otherwise, as in
+        :func:`stakes.money`, negated.
     **params
         What the metric needs: ``bounds=``, ``costs=``, ``pos_label=``, ``labels=`` ... "money" takes
         ``false_positive=``, ``false_negative=``, ``factor=``, ``per=`` and ``pos_label=``.
@@ -370,16 +372,13 @@ def get_scorer(name: str, **params: Any) -> Any:
     """
     from sklearn.metrics import make_scorer
 
-    if name == "money":
-        _check_money(params)
-        return make_scorer(
-            _BinaryScore(_money_loss), greater_is_better=False, response_method=_RESPONSES["probability"], **params
-        )
-    if check_name(name, "name") not in METRICS:
+    metric = MONEY if name == MONEY.name else METRICS.get(check_name(name, "name"))
+    if metric is None:
         near = guess_metric(name, METRICS) or "."
         raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}{near}")
-    metric = METRICS[name]
     check_parameters(metric, params)
+    if metric is MONEY:
+        _check_amounts(params)
     function: Callable[..., Any] = metric.function
     if metric.task == "binary":
         function = _BinaryScore(metric.function)
@@ -388,39 +387,35 @@ def get_scorer(name: str, **params: Any) -> Any:
     )
 
 
-def _money_loss(
+def money(
     y_true: Any,
     y_prob: Any,
     *,
     false_positive: Any = None,
     false_negative: Any = None,
     factor: float = 1.0,
-    per: float = MONEY_PER,
+    per: float | Literal["total"] = MONEY_PER,
     sample_weight: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """Cost of decisions where each row has amounts of its own, for ``per`` rows."""
-    outcome = RowCosts(
-        y_true,
-        false_positive=false_positive,
-        false_negative=false_negative,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-    )
+    """Cost of decisions where rows have amounts, for ``per`` rows; a RowCosts may stand for what is said of rows."""
+    beside = {"false_positive": false_positive, "false_negative": false_negative}
+    beside |= {"sample_weight": sample_weight, "pos_label": pos_label}
+    whole = isinstance(y_true, RowCosts) and all(value is None for value in beside.values())
+    outcome = y_true if whole else RowCosts(y_true, **beside)
     k = check_factor(factor)
-    regret = float(_losses.expected_regret(outcome, y_prob, costs=k / (1.0 + k)))
-    total = outcome.base + outcome.at_stake * regret * (1.0 + k)
-    return check_size(check_number(per, "per"), "per") * total / float(outcome.counted.sum())
+    checked: Any = evaluation_data(outcome, y_prob, amounts=True).rows.origin
+    cost = outcome.money(checked.score >= k / (1.0 + k), k)
+    rows = float(outcome.counted.sum())
+    return rows_for_money(check_money_per(per), rows) * float(np.dot(outcome.counted, cost)) / rows
 
 
-_MONEY = signature(_money_loss).parameters
+# not registered, for it is no function of scores and labels alone
+MONEY = _loss(money, "What do the decisions cost in money?", low=-_INF, propriety="proper", per_sample=False)
 
 
-def _check_money(params: dict[str, Any]) -> None:
-    """Refuse parameters of the scorer of money that it does not take, and columns of amounts, before any fit."""
-    unknown = sorted(set(params) - set(_MONEY))
-    if unknown:
-        raise TypeError(f"money takes no parameter {unknown[0]!r}{near(unknown[0], _MONEY)}")
+def _check_amounts(params: dict[str, Any]) -> None:
+    """Refuse columns of amounts in a scorer before any fit."""
     for name in ("false_positive", "false_negative"):
         if params.get(name) is not None and np.ndim(params[name]):
             raise ValueError(

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -383,6 +383,21 @@ class RowCosts(Outcome):
         inner = "" if self.inner is None else self.inner.about
         stake = f"by {self.unit or 'the amount'} at stake"
         return f"{inner} and {stake}" if " weighted " in inner else f"{inner}{', ' * bool(inner)}rows weighted {stake}"
+
+
+def check_money_per(per: Any) -> float | Literal["total"]:
+    """Return for how many rows money is, a finite number > 0 or "total", or raise."""
+    if isinstance(per, str) and per == "total":
+        return "total"
+    size = np.nan if isinstance(per, str) else check_number(per, "per")
+    if not 0.0 < size < np.inf:
+        raise ValueError(f'per must be "total" or a finite number > 0, got {per!r}.')
+    return size
+
+
+def rows_for_money(per: float | Literal["total"], total: float) -> float:
+    """Number of rows that money is for; with "total" that of all of them, as they are weighed."""
+    return total if per == "total" else per
 
 
 def check_factor(factor: Any) -> float:

@@ -117,20 +117,20 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
 def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if not evaluation.money:
         return "<p>Money is not shown: it is that of acting by the cost ratio, and these follow another rule.</p>"
-    unit, level = _unit(evaluation), f"{evaluation.confidence_level * 100:g}%"
+    unit, level = f"{_unit(evaluation)} {evaluation.options.money_words}", f"{evaluation.confidence_level * 100:g}%"
     notes = dict.fromkeys(
         part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
     )
     words = (
-        f"<p>{html.escape(unit)} per 1,000 rows, with amounts as stated; intervals are pointwise {level} intervals, of "
+        f"<p>{html.escape(unit)}, with amounts as stated; intervals are pointwise {level} intervals, of "
         "each number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
     words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
     tables = evaluation.tables()
-    shown = _money_table(f"Cost and gain of each model, {unit} per 1,000 rows", tables["money"], models, "")
+    shown = _money_table(f"Cost and gain of each model, {unit}", tables["money"], models, "")
     parts = [
         _money_table(
-            f"Mean over the cost ratios as reported, {unit} per 1,000 rows: {_HELD[held]}",
+            f"Mean over the cost ratios as reported, {unit}: {_HELD[held]}",
             tables["scales"],
             models,
             held,

@@ -427,7 +427,6 @@ _HEADS = {"n_rows": "Rows", "prevalence": "Positive", "score": "Cost"}
 _PROMISED = {"more_than_promised": "More than its scores promise", "more_than_promised_p_adjusted": "p (Holm)"}
 _SKILL = {"skill": "Skill", "skill_difference": "Skill less that of the others"}
 _OF_PROBABILITIES = {"corrected_miscalibration": "Miscalibration, corrected", "auc": "AUC"}
-_OF_AMOUNTS = {"cost": "Cost per 1,000 rows", "gain": "Gain per 1,000 rows"}
 _COSTS = ("more_than_promised", "corrected_miscalibration")
 _ENDS = (f"{cost}_ci_{end}" for cost in _COSTS for end in ("low", "high"))
 _IN_UNIT = ("score", "ci_low", "ci_high", "standard_error", *_COSTS, *_ENDS)
@@ -438,10 +437,10 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """One table for each column that divides the rows, over the range as reported."""
     by_name, found = {model.name: model for model in models}, evaluation.tables()["groups"]
     records = [row | {key: evaluation.answer.factor * row[key] for key in _IN_UNIT} for row in found.rows]
-    amounts = bool(evaluation.options.per_stake)
+    amounts, per = bool(evaluation.options.per_stake), evaluation.options.money_words
     # where decisions do not follow the scores, these promise nothing
     own = _PROMISED if evaluation.rule == "score" and not amounts else _SKILL
-    shown = _HEADS | own | (_OF_AMOUNTS if amounts else _OF_PROBABILITIES)
+    shown = _HEADS | own | ({"cost": f"Cost {per}", "gain": f"Gain {per}"} if amounts else _OF_PROBABILITIES)
     columns, parts = found.view(shown), []
     for column in dict.fromkeys(row["column"] for row in records):
         mine = [row for row in records if row["column"] == column]
@@ -474,9 +473,10 @@ def _group_cells(row: Mapping[str, Any], columns: Sequence[TableColumn], decimal
 
 
 def _stake_words(evaluation: Evaluation) -> str:
-    stake = evaluation.options.per_stake
-    words = " Positive is their share of what is at stake; cost and gain per 1,000 rows are with amounts as stated, "
-    return f"{words}in money." if stake else ""
+    if not evaluation.options.per_stake:
+        return ""
+    words = f"cost and gain {evaluation.options.money_words} are with amounts as stated, in money"
+    return f" Positive is their share of what is at stake; {words}."
 
 
 def _group_note(note: str) -> str:

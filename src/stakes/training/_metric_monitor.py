@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +17,7 @@ from stakes.base.multiclass import is_tensor, to_host
 from stakes.base.validation import (
     Floats,
     check_flag,
+    check_kind,
     check_same_order,
     check_scores,
     check_whole,
@@ -26,7 +27,8 @@ from stakes.base.validation import (
 )
 from stakes.core.score_table import ScoreTable
 from stakes.correction import undo_class_weight, undo_sampling
-from stakes.metrics import METRICS, Metric, check_parameters, guess_metric
+from stakes.metrics import METRICS, MONEY, Metric, check_parameters, guess_metric
+from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 
 # Scores as a model gives them in training become probabilities: weights and sampling undone, logits transformed.
 
@@ -131,6 +133,8 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
 # The value of one metric over batches: updated where the model is evaluated, merged across processes, exact.
 
 _RESERVED = ("sample_weight", "per_sample")
+_AMOUNTS, _WEIGHT = ("false_positive", "false_negative"), "weight"
+_NO_WEIGHTS = "an amount is to be passed as the weight of each row, and no weights were passed."
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
 
 
@@ -140,7 +144,8 @@ class MetricMonitor:
     Parameters
     ----------
     metric : str or Metric, default "penalized_brier_loss"
-        A registered metric, binary or multi-class.
+        A registered metric, binary or multi-class; or "money", what acting costs where rows have amounts, as in
+        :func:`stakes.money`.
     correct : mapping, optional
         How the classes are weighted or sampled in training, as :func:`undo_class_weight` and :func:`undo_sampling` take
         it, such as ``{"scale_pos_weight": 58}`` or ``{"keep": {0: 0.1, 1: 1}}``: it is undone before the metric is
@@ -148,7 +153,9 @@ class MetricMonitor:
     logits : bool, default False
         Whether scores are log-odds of the positive class, or logits of every class.
     **params
-        What the metric takes: ``labels=``, ``penalty=``, ``ties=``, ``bounds=``, ``costs=``, ``pos_label=`` ...
+        What the metric takes: ``labels=``, ``penalty=``, ``ties=``, ``bounds=``, ``costs=``, ``pos_label=`` ... "money"
+        takes ``false_positive=``, ``false_negative=``, ``factor=`` and ``per=``; of the two amounts each is a number,
+        or "weight" for what is passed as the weight of the row.
 
     Attributes
     ----------
@@ -169,6 +176,9 @@ class MetricMonitor:
     A multi-class loss is a mean, kept as a compensated sum of losses and the sum of weights; a binary metric is a
     function of the score table, which merges by addition. Either way the value is that of all rows at once, whatever
     the batches: nothing is binned or averaged over batches. Monitors can be pickled and sent to another process.
+
+    A :class:`stakes.RowCosts` may stand for the labels of a batch where a metric takes amounts by row, as costs, regret
+    and net benefit do.
 
     Batches need not show every class, so labels that are not column numbers or one-hot rows need ``labels=``.
 
@@ -270,7 +280,7 @@ class MetricMonitor:
 
         Parameters
         ----------
-        y_true : array_like of shape (n,) or (n, classes)
+        y_true : array_like of shape (n,) or (n, classes), or RowCosts
             Labels, or one-hot rows for a multi-class metric.
         y_prob : array_like or PyTorch tensor
             Of shape (n, classes) for a multi-class metric; of shape (n,) or (n, 2) for a binary one. Probabilities,
@@ -296,6 +306,8 @@ class MetricMonitor:
         0.5
         """
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        if self.metric is MONEY:
+            return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
         if self.metric.task == "binary":
             self._tables.append(self._table(y_true, y_prob, sample_weight))
             self._rows += self._tables[-1].n_rows
@@ -370,6 +382,9 @@ class MetricMonitor:
         """
         if self._rows == 0:
             raise ValueError("the monitor has seen no row of positive weight: call update() first.")
+        if self.metric is MONEY:
+            rows = self._weight.value()
+            return rows_for_money(check_money_per(self.params.get("per", MONEY_PER)), rows) * self._loss.value() / rows
         if self.metric.task == "multiclass":
             return self._loss.value() / self._weight.value()
         while len(self._tables) > 1:  # in pairs, so that each row is merged log(batches) times
@@ -417,7 +432,7 @@ class MetricMonitor:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle a registered metric by name, since its functions may not be picklable."""
-        registered = METRICS.get(self.name) is self.metric
+        registered = self.metric is MONEY or METRICS.get(self.name) is self.metric
         return self.__dict__ | {"metric": self.name if registered else self.metric}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -429,12 +444,52 @@ class MetricMonitor:
 
     def _try_settings(self) -> None:
         """Check the settings early by evaluating the metric on two rows."""
-        if self.metric.task == "binary":
+        if self.metric is MONEY:
+            MONEY.function([0, 1], [0.25, 0.75], **self.params | self._try_amounts())
+        elif self.metric.task == "binary":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a warning is for the rows of the user
                 self._of_table(ScoreTable.from_predictions([0, 1], [0.25, 0.75]))
-            if not self._scores.as_given:
-                self._scores.of_classes([0.25, 0.75])
+        if self.metric.task == "binary" and not self._scores.as_given:
+            self._scores.of_classes([0.25, 0.75])
+
+    def _try_amounts(self) -> dict[str, Any]:
+        """Amounts of two rows as they were set, one where they come with the rows."""
+        stated: dict[str, Any] = {name: self.params.get(name) for name in _AMOUNTS}
+        for name, value in stated.items():
+            if np.ndim(value) or (isinstance(value, str) and value != _WEIGHT):
+                raise ValueError(
+                    f'{name} must be a number, or "weight" for what is passed as the weight of the row, got {value!r}; '
+                    "amounts by row go into a RowCosts, which stands for the labels."
+                )
+        if stated == dict.fromkeys(_AMOUNTS):
+            return dict.fromkeys(_AMOUNTS, 1.0)
+        return {name: 1.0 if value == _WEIGHT else value for name, value in stated.items()}
+
+    @property
+    def amount_is_weight(self) -> bool:
+        """Whether an amount is passed as the weight of the row."""
+        return self.metric is MONEY and _WEIGHT in (self.params.get(name) for name in _AMOUNTS)
+
+    def _add_money(self, outcome: RowCosts, y_prob: Any) -> Self:
+        scores, factor = self._corrected(y_prob, outcome), self.params.get("factor", 1.0)
+        self._loss.add(MONEY.function(outcome, scores, factor=factor, per="total"))
+        self._weight.add(float(outcome.counted.sum()))
+        self._rows += int(np.count_nonzero(outcome.counted))
+        return self
+
+    def _priced(self, y_true: Any, weight: Any) -> RowCosts:
+        """Labels of a batch with their amounts, unless they have them."""
+        stated: dict[str, Any] = {name: self.params.get(name) for name in _AMOUNTS}
+        beside = {**stated, "sample_weight": weight, "pos_label": self.params.get("pos_label")}
+        if isinstance(y_true, RowCosts) and all(value is None for value in beside.values()):
+            return y_true
+        if self.amount_is_weight:
+            if weight is None:
+                raise ValueError(_NO_WEIGHTS)
+            stated = {name: weight if value == _WEIGHT else value for name, value in stated.items()}
+            beside |= {**stated, "sample_weight": None}
+        return RowCosts(y_true, **beside)
 
     def _of_table(self, table: ScoreTable) -> float:
         given = {name: value for name, value in self.params.items() if name != "pos_label"}
@@ -450,12 +505,20 @@ class MetricMonitor:
 
     def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> ScoreTable:
         probability = self.metric.response == "probability"
-        labels, scores, positive = to_host(y_true), to_host(y_prob), self.params.get("pos_label")
-        if not self._scores.as_given:
-            scores = self._scores.of_positive(scores, labels, pos_label=positive, probability=probability)
+        labels, positive = to_host(y_true), self.params.get("pos_label")
+        scores = self._corrected(to_host(y_prob), labels)
         weight = to_host(sample_weight)
         return ScoreTable.from_predictions(
             labels, scores, sample_weight=weight, pos_label=positive, probability=probability
+        )
+
+    def _corrected(self, scores: Any, labels: Any) -> Any:
+        """Scores of the positive class, corrected for the training."""
+        if self._scores.as_given:
+            return scores
+        y, positive = (labels.y, None) if isinstance(labels, RowCosts) else (labels, self.params.get("pos_label"))
+        return self._scores.of_positive(
+            scores, y, pos_label=positive, probability=self.metric.response == "probability"
         )
 
 
@@ -485,6 +548,8 @@ def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
 def _registered(metric: object) -> Metric:
     if isinstance(metric, Metric):
         return metric
+    if metric == MONEY.name:
+        return MONEY
     if not isinstance(metric, str) or metric not in METRICS:
         names, near = ", ".join(sorted(METRICS)), guess_metric(str(metric), METRICS) or "."
         raise ValueError(f"metric must be the name of a registered metric ({names}) or a Metric, got {metric!r}{near}")
@@ -534,6 +599,7 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
 
 # Without being told, XGBoost takes a metric whose name begins so as better when higher, and any other as a loss.
 _MAXIMISED = ("auc", "map", "ndcg", "pre")
+_SINGLE = 1e-6  # the libraries hold weights in single precision
 _UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
 
 
@@ -542,6 +608,7 @@ def xgboost_metric(
     *,
     correct: Mapping[str, Any] | None = None,
     logits: bool = False,
+    outcome: RowCosts | Sequence[RowCosts] | None = None,
     **params: Any,
 ) -> XGBoostMetric:
     """Make a metric of the library an evaluation metric of XGBoost.
@@ -557,8 +624,12 @@ def xgboost_metric(
     logits : bool, default False
         Whether scores are raw: log-odds, or logits of every class, as "binary:logitraw" and objectives of
         one's own give.
+    outcome : RowCosts or sequence of RowCosts, optional
+        Labels and amounts of the rows of an evaluation set, in its order, for "money" and other costs; one for each set
+        where several are evaluated. Weights of these rows belong to it.
     **params
-        What the metric takes, such as ``bounds=``.
+        What the metric takes, such as ``bounds=``. "money" takes ``false_positive=`` and ``false_negative=`` without
+        ``outcome=``, of which each is a number, or "weight" for what the library passes as the weight of the row.
 
     Returns
     -------
@@ -590,8 +661,15 @@ def xgboost_metric(
     ('bounded_brier_loss', 0.0473)
     >>> xgboost_metric("roc_auc_score").__name__
     'neg_roc_auc_score'
+
+    What decisions cost per 1,000 rows, by the amounts of the rows that early stopping looks at:
+
+    >>> from stakes import RowCosts
+    >>> metric = xgboost_metric("money", outcome=RowCosts([0, 1], false_positive=5, false_negative=[15, 45]))
+    >>> metric([0, 1], [0.3, 0.05])
+    25000.0
     """
-    return XGBoostMetric(as_monitor(metric, params, correct=correct, logits=logits))
+    return XGBoostMetric(as_monitor(metric, params, correct=correct, logits=logits), _outcomes(outcome))
 
 
 def lightgbm_metric(
@@ -599,6 +677,7 @@ def lightgbm_metric(
     *,
     correct: Mapping[str, Any] | Literal["auto"] | None = None,
     logits: bool = False,
+    outcome: RowCosts | Sequence[RowCosts] | None = None,
     **params: Any,
 ) -> LightGBMMetric:
     """Make a metric of the library an evaluation metric of LightGBM.
@@ -614,8 +693,12 @@ def lightgbm_metric(
         list the metric's ``callbacks`` among those of the training.
     logits : bool, default False
         Whether scores are raw: log-odds, or logits of every class, as objectives of one's own give.
+    outcome : RowCosts or sequence of RowCosts, optional
+        Labels and amounts of the rows of an evaluation set, in its order, for "money" and other costs; one for each set
+        where several are evaluated. Weights of these rows belong to it.
     **params
-        What the metric takes, such as ``bounds=``.
+        What the metric takes, such as ``bounds=``. "money" takes ``false_positive=`` and ``false_negative=`` without
+        ``outcome=``, of which each is a number, or "weight" for what the library passes as the weight of the row.
 
     Returns
     -------
@@ -648,9 +731,9 @@ def lightgbm_metric(
     ('bounded_brier_loss', 0.0473, False)
     """
     if not isinstance(correct, str) or correct != "auto":
-        return LightGBMMetric(as_monitor(metric, params, correct=correct, logits=logits))
+        return LightGBMMetric(as_monitor(metric, params, correct=correct, logits=logits), _outcomes(outcome))
     monitor = as_monitor(metric, params, correct={"scale_pos_weight": 1.0}, logits=logits)
-    return LightGBMMetric(monitor, BoosterWeight(monitor))
+    return LightGBMMetric(monitor, _outcomes(outcome), BoosterWeight(monitor))
 
 
 @dataclass(frozen=True)
@@ -658,6 +741,7 @@ class XGBoostMetric:
     """A metric under the name and with the sign that XGBoost expects; it can be pickled with a fitted model."""
 
     monitor: MetricMonitor
+    outcomes: tuple[RowCosts, ...] = ()
 
     @property
     def __name__(self) -> str:
@@ -667,7 +751,7 @@ class XGBoostMetric:
         return f"loss_{name}" if name.startswith(_MAXIMISED) else name
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
-        value = _evaluated(self.monitor, first, second, sample_weight)
+        value = _evaluated(self.monitor, first, second, sample_weight, self.outcomes)
         value = -value if self.monitor.greater_is_better else value
         return (self.__name__, value) if _is_data(second) else value
 
@@ -727,6 +811,7 @@ class LightGBMMetric:
     """A metric with its name and direction, as LightGBM expects them; it can be pickled with a fitted model."""
 
     monitor: MetricMonitor
+    outcomes: tuple[RowCosts, ...] = ()
     weight: BoosterWeight | None = None
 
     @property
@@ -741,7 +826,7 @@ class LightGBMMetric:
     # LightGBM counts the parameters: with three of them the scikit-learn interface passes the weights
     def __call__(self, first: Any, second: Any, weight: Any = None) -> tuple[str, float, bool]:
         monitor = self.monitor if self.weight is None else self.weight.monitor
-        value = _evaluated(monitor, first, second, weight)
+        value = _evaluated(monitor, first, second, weight, self.outcomes)
         return monitor.name, value, monitor.greater_is_better
 
 
@@ -750,12 +835,38 @@ def _is_data(values: Any) -> bool:
     return hasattr(values, "get_label")
 
 
-def _evaluated(monitor: MetricMonitor, first: Any, second: Any, weight: Any) -> float:
+def _evaluated(monitor: MetricMonitor, first: Any, second: Any, weight: Any, outcomes: Sequence[RowCosts]) -> float:
     """Value for (predictions, data object) or for (labels, predictions, weights)."""
-    if not _is_data(second):
-        return monitor.evaluate(first, second, weight)
-    weight = second.get_weight()
-    return monitor.evaluate(second.get_label(), first, weight if weight is not None and len(weight) else None)
+    labels, scores = first, second
+    if _is_data(second):
+        labels, scores, weight = second.get_label(), first, second.get_weight()
+        weight = weight if weight is not None and len(weight) else None
+    if not outcomes:
+        return monitor.evaluate(labels, scores, weight)
+    return monitor.evaluate(_outcome_of(np.asarray(labels), weight, outcomes), scores)
+
+
+def _outcomes(given: Any) -> tuple[RowCosts, ...]:
+    """Outcomes of evaluation sets, that their labels tell apart."""
+    found = () if given is None else (given,) if isinstance(given, RowCosts) else tuple(given)
+    for place, each in enumerate(found):
+        check_kind(each, "outcome", RowCosts, "a RowCosts, or one for each evaluation set")
+        if any(np.array_equal(each.y, other.y) for other in found[:place]):
+            raise ValueError("outcome must hold sets of rows that their labels tell apart, got two with the same.")
+    return found
+
+
+def _outcome_of(labels: NDArray[Any], weight: Any, outcomes: Sequence[RowCosts]) -> RowCosts:
+    """Find the outcome of an evaluation set by its labels, of which the library knows 0 and 1."""
+    found = next((each for each in outcomes if np.array_equal(each.y, labels)), None)
+    if found is None:
+        raise ValueError(
+            f"outcome must hold a RowCosts with the labels of every evaluation set, in their order; none has those of "
+            f"the set of {len(labels):,} rows."
+        )
+    if weight is not None and not np.allclose(found.units, weight, rtol=_SINGLE, atol=0.0):
+        raise ValueError("weights of rows with amounts belong to RowCosts(sample_weight=): the library passes others.")
+    return found
 
 
 # Metrics of the library in the logs of Keras 3, where Keras's own callbacks find them, on any backend.
@@ -778,7 +889,7 @@ def keras_metric(
         What to evaluate.
     validation_data : tuple of arrays or iterable of batches
         ``(x, y)`` or ``(x, y, sample_weight)``, or an iterable of such batches that can be gone through once in each
-        epoch. The model's output are probabilities, unless ``logits=True``.
+        epoch; a RowCosts may stand for ``y``. The model's output are probabilities, unless ``logits=True``.
     batch_size : int, default 256
         Rows predicted at a time, where arrays are given.
     correct : mapping, optional
@@ -892,7 +1003,8 @@ def lightning_metric(
     logits : bool, default False
         Whether scores are raw, the output of a last layer without sigmoid or softmax.
     **params
-        What the metric takes, such as ``bounds=``.
+        What the metric takes, such as ``bounds=``. "money" takes ``false_positive=`` and ``false_negative=``, of which
+        each is a number, or "weight" for what is passed as ``weight``.
 
     Returns
     -------
@@ -953,6 +1065,8 @@ def _metric_class() -> Any:
             return lightning_metric, (self.monitor,), self.__getstate__()
 
         def update(self, preds: Any, target: Any, weight: Any = None) -> None:
+            if weight is None and self.monitor.amount_is_weight:
+                raise ValueError(_NO_WEIGHTS)
             weight = torch.ones(len(target), device=preds.device) if weight is None else weight
             if not len(preds) == len(target) == len(weight):
                 lengths = f"{len(preds)}, {len(target)} and {len(weight)}"

@@ -11,6 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import Floats, check_choice, check_same_order, check_weights
+from stakes.outcomes import RowCosts
 from stakes.utility._expected import ExpectedUtility, expected_utility
 from stakes.utility._exponential import Correction, clean_probabilities, decide
 from stakes.utility._measures import Measure, get_measure
@@ -173,7 +174,7 @@ class PlugInThresholdClassifier(BinaryClassifier):
     estimator : classifier with ``predict_proba``, optional
         By default a logistic regression.
     measure : Measure or str, default "f1"
-        What to maximise.
+        What to maximise. "money" minimises what decisions cost, by the amounts of each row that :meth:`fit` is given.
     cv : int or splitter, optional
         Folds for the held-out probabilities; by default five.
     zero_division : float, default 0
@@ -191,7 +192,8 @@ class PlugInThresholdClassifier(BinaryClassifier):
     pos_label_ : object
         The label of the positive class.
     population_threshold_ : PopulationThreshold
-        The scan of the held-out probabilities.
+        The scan of the held-out probabilities; for "money" its value is the share of what is at stake that decisions
+        do not lose.
     threshold_ : float
         Act where the probability reaches it.
 
@@ -201,6 +203,9 @@ class PlugInThresholdClassifier(BinaryClassifier):
     ``check_classifiers_classes``, which fits to texts without ``pos_label``, and ``check_classifiers_train``, which
     asks for decisions at probability one half.
 
+    Amounts reach it in a pipeline and in ``cross_validate`` by metadata routing:
+    ``set_fit_request(false_positive=True, false_negative=True)``.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -208,6 +213,13 @@ class PlugInThresholdClassifier(BinaryClassifier):
     >>> X, y = make_classification(200, weights=[0.9], random_state=0)
     >>> model = PlugInThresholdClassifier(measure="f1").fit(X, y)
     >>> 0 < model.threshold_ < 1
+    True
+
+    The cheapest threshold where a check costs 2, and a positive that is missed what its row has at stake:
+
+    >>> amount = 1.0 + abs(X[:, 0])
+    >>> cheap = PlugInThresholdClassifier(measure="money").fit(X, y, false_positive=2, false_negative=20 * amount)
+    >>> cheap.threshold_ < model.threshold_
     True
     """
 
@@ -218,7 +230,15 @@ class PlugInThresholdClassifier(BinaryClassifier):
     zero_division: float = 0.0
     pos_label: object = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PlugInThresholdClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        false_positive: ArrayLike | None = None,
+        false_negative: ArrayLike | None = None,
+    ) -> PlugInThresholdClassifier:
         """Find the threshold on held-out folds, then fit the estimator to all rows.
 
         Parameters
@@ -229,6 +249,9 @@ class PlugInThresholdClassifier(BinaryClassifier):
             Labels with two values.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0, for the estimator and for the measure.
+        false_positive, false_negative : float or array_like of shape (n,), optional
+            For ``measure="money"``: what acting on a negative, and not acting on a positive, costs in each row. They
+            choose the threshold; the estimator is fitted without them.
 
         Returns
         -------
@@ -237,18 +260,30 @@ class PlugInThresholdClassifier(BinaryClassifier):
         Raises
         ------
         ValueError
-            For more than two classes, labels of which none is known to be positive, or invalid parameters.
+            For more than two classes, labels of which none is known to be positive, invalid parameters, or amounts
+            with another measure than "money", and the other way round.
         """
-        check_same_order(X=X, y=y, sample_weight=sample_weight)
+        check_same_order(
+            X=X, y=y, sample_weight=sample_weight, false_positive=false_positive, false_negative=false_negative
+        )
         labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
+        positive, measure, counted = labels == self.pos_label_, self.measure, weight
+        if measure == "money":
+            # a mistake loses the amount of its row: the weighted accuracy is best where the fewest are lost
+            outcome = RowCosts(
+                positive, false_positive=false_positive, false_negative=false_negative, sample_weight=weight
+            )
+            measure, counted = "accuracy", outcome.weight
+        elif false_positive is not None or false_negative is not None:
+            raise ValueError(f'false_positive= and false_negative= are for measure="money", got {measure!r}.')
         self._fit_inner(X, labels, weight)
         self.population_threshold_: PopulationThreshold = population_threshold(
-            labels == self.pos_label_,
+            positive,
             self._held_out(X, labels, weight),
-            self.measure,
+            measure,
             zero_division=self.zero_division,
-            sample_weight=weight,
+            sample_weight=counted,
             n_resamples=0,
         )
         self.threshold_ = self.population_threshold_.threshold
