@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from stakes import costs, evaluate_frame
 from stakes.evaluation import KeptEvaluation
-from stakes.inference import money
+from stakes.inference import MoneySums, money
 from stakes.outcomes import OutcomeColumns, RowCosts
 
 pl = pytest.importorskip("polars")
@@ -134,17 +135,31 @@ def test_cells_change_no_money_and_no_cost(lazy):
     assert pooled.score_tables[0].by_amount
 
 
-@pytest.mark.parametrize("sigma", [0.3, 1.6])
-def test_few_rows_that_bear_amounts_get_the_notes_that_they_get_in_memory(lazy, sigma):
-    columns = COLUMNS | {"eur": np.exp(sigma * RNG.normal(size=ROWS) + 3.0)}
+@pytest.mark.parametrize(("sigma", "rows"), [(0.3, ROWS), (1.6, ROWS), (1.2, 400)])
+def test_few_rows_that_bear_amounts_get_the_notes_that_they_get_in_memory(lazy, sigma, rows):
+    columns = {name: values[:rows] for name, values in COLUMNS.items()}
+    columns["eur"] = np.exp(sigma * np.random.default_rng(8).normal(size=rows) + 3.0)
     columns["eur"][0] = 1e-300  # and cells from the least numbers to the largest
     found, known = (evaluate_frame(make(columns), **ASKED, outcome=TOLD).money for make in (lazy, pl.DataFrame))
     notes = [
         [getattr(each[name], kind).note for name in MODELS for kind in ("cost", "gain")] for each in (found, known)
     ]
     assert notes[0] == notes[1]
-    assert any("bear one for an interval" in note for note in notes[0]) == (sigma == 1.6)
-    assert money(RowCosts(Y, false_positive=15, false_negative=columns["eur"]), RISK).cost.note == notes[0][0]
+    assert any("bear one for an interval" in note for note in notes[0]) == (sigma > 1.0)
+    outcome = RowCosts(columns["y"], false_positive=15, false_negative=columns["eur"])
+    assert money(outcome, columns["stake"]).cost.note == notes[0][0]
+
+
+@pytest.mark.parametrize("rows", [2, 3, 40, ROWS])
+def test_the_spread_of_amounts_is_that_of_their_quantiles(rows):
+    amounts = AMOUNT[:rows]
+    sums = MoneySums([], 0)
+    for part in np.array_split(amounts, 2):
+        sums.add(RowCosts(np.arange(len(part)) % 2 == 0, false_positive=7.3, false_negative=part), [])
+    median, above, far = np.log(np.quantile(amounts, norm.cdf([0.0, 1.0, 2.0])))
+    growth = np.exp(min(above - median, far - above) ** 2)
+    assert sums.sizes[1].squared_skewness() == pytest.approx((growth + 2) ** 2 * (growth - 1), rel=4e-3)
+    assert sums.sizes[0].squared_skewness() == 0.0
 
 
 def broken(value, at=7):

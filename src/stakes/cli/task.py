@@ -236,8 +236,8 @@ class Task:
 
         source = self.source
         if self.options.lags is not None and (self.engine not in _ORDERED or not Path(source.file).is_file()):
-            engine = "" if self.engine in _ORDERED else f" read by {self.engine}"
-            raise DataError(f"rows of several files{engine} have no order that lags could follow", file=source.file)
+            rows = "rows of several files" if self.engine in _ORDERED else f"rows read by {self.engine}"
+            raise DataError(f"{rows} have no order that lags could follow", file=source.file)
         self._check_memory(frame, why)
         what: dict[str, Any] = {
             key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "groups")
