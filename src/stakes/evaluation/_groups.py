@@ -228,6 +228,7 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
     stream = partial(stream_amounts, rows, amounts=amounts, outcome=outcome, **what)
     totals, laws = AmountTotals(outcome.unit, outcome.on_dominated), _laws(costs)
     sums, law, acted = MoneySums(laws, len(models)), AmountLaw(costs, costs, ""), np.zeros(len(models))
+    alike = laws[-1].costs == costs
 
     def weighing() -> Iterator[tuple[Bools, list[Floats], Floats]]:
         for y, scores, weight, given in stream():
@@ -236,8 +237,9 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
                 continue
             mapped = [part.scores(score) for score in scores]
             sums.add(part, mapped)
-            acted[:] += [part.counted @ law.acted(score) for score in mapped]
-            used = part.weight > 0.0
+            if not alike:
+                acted[:] += [part.counted @ law.acted(score) for score in mapped]
+            used = slice(None) if part.weight.all() else part.weight > 0.0
             yield part.y[used], [score[used] for score in mapped], part.weight[used]
 
     found: dict[str, Any] = sum_powers(weighing(), len(models), costs, options.rule)
@@ -252,7 +254,8 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
         for k in range(len(laws))
     ]
     over = {} if totals.set_aside else {law.scale: by_model for law, by_model in zip(laws[1:], by_law[1:], strict=True)}
-    return pairs, Charged(totals, tuple((acted / sums.counted).tolist()), by_law[0], over)
+    shares = (sums.acted[-1] if alike else acted) / sums.counted
+    return pairs, Charged(totals, tuple(shares.tolist()), by_law[0], over)
 
 
 def _laws(costs: CostDistribution) -> list[AmountLaw]:

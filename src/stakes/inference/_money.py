@@ -206,7 +206,8 @@ class AmountLaw(NamedTuple):
         """Mean cost of each row, and its cost as a negative and as a positive."""
         each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
         right = outcome.right
-        return np.stack([self.charged(outcome, score), right[0] + each[0], right[1] + each[1]])
+        charged = outcome.correct + np.where(outcome.y, each[1], each[0])
+        return np.stack([charged, right[0] + each[0], right[1] + each[1]])
 
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
@@ -416,7 +417,9 @@ class MoneySums:
 
     def spread(self, part: RowCosts, scores: Sequence[Floats], size: float) -> None:
         """Add rows to what errors of money for so many rows rest on; after ``add`` of all."""
-        shared = self.right / self.counted
+        shared, unit = self.right / self.counted, part.counted.strides == (0,)
+        kinds = (~part.y, part.y)
+        rows = _Part(None if unit else part.counted, kinds, [mine.astype(np.float64) for mine in kinds])
         for at, law in enumerate(self.laws):
             bounds = [law.lines(part, end) for end in (-np.inf, np.inf)]
             means, best = self.bounds[at] / self.counted, int(np.argmin(self.bounds[at]))
@@ -428,7 +431,7 @@ class MoneySums:
                     values["savings"] = ((mean / means[best]) * bounds[best] - own) / means[best], 0.0
                 for sums, kind in zip(self.spreads[at][model], _KINDS, strict=True):
                     if kind in values:
-                        sums.add(part, *values[kind])
+                        sums.add(rows, *values[kind])
 
     def money(self, law: int, model: int, size: float, unit: str, level: float) -> Money:
         """Money of one model by one law."""
@@ -449,6 +452,14 @@ class MoneySums:
         return Money(**{"savings": nothing, **parts}, unit=unit, per=size, acted=acted, scale=self.laws[law].scale)
 
 
+class _Part(NamedTuple):
+    """Weights of some rows, or None for ones, and which are negatives and positives, also as numbers."""
+
+    weight: Floats | None
+    kinds: Sequence[Bools]
+    ones: Sequence[Floats]
+
+
 class _Spread:
     """Sums over rows that the error of one estimate rests on.
 
@@ -459,17 +470,18 @@ class _Spread:
     def __init__(self) -> None:
         self.powers, self.seen, self.either = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 4))
 
-    def add(self, part: RowCosts, values: Floats, centre: float) -> None:
-        weight = part.counted
-        borne, *either = weight * values
-        away = borne - weight * centre
-        squares = away * away
+    def add(self, part: _Part, values: Floats, centre: float) -> None:
+        away = values[0] - centre
+        if part.weight is not None:
+            values, away = values * part.weight, away * part.weight
+        borne, *either = values
+        squares, sizes, own = away * away, np.abs(borne), borne * borne
         self.powers += squares.sum(), squares @ squares
-        for positive, (mine, every) in enumerate(zip((~part.y, part.y), either, strict=True)):
-            own = borne[mine]
-            self.seen[positive] += np.abs(own).sum(), own @ own
-            counts = np.count_nonzero(every[mine]), np.count_nonzero(every)
-            self.either[positive] += *counts, np.abs(every).sum(), every @ every
+        for seen, sums, mine, ones, every in zip(self.seen, self.either, part.kinds, part.ones, either, strict=True):
+            seen += sizes @ ones, own @ ones  # noqa: PLW2901  (rows of the arrays)
+            bears = every != 0.0
+            counts = np.count_nonzero(bears & mine), np.count_nonzero(bears)
+            sums += *counts, np.abs(every).sum(), every @ every  # noqa: PLW2901
 
     def error(self, rows: int, counted: float) -> tuple[Floats, Floats, str]:
         """Variance of the mean, and its degrees of freedom."""

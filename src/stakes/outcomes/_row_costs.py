@@ -327,6 +327,8 @@ class RowCosts(Outcome):
     def mistakes(self, negative: Floats, positive: Floats) -> tuple[Floats, Floats]:
         """Cost of a mistake in each row, if it were a negative and if it were a positive."""
         each = negative * self.false_positive, positive * self.false_negative
+        if not self.n_set_aside:
+            return each
         return np.where(self.decided, 0.0, each[0]), np.where(self.decided, 0.0, each[1])
 
     def parts(self, parts: Floats) -> Floats:
