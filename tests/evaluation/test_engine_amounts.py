@@ -140,7 +140,11 @@ def test_few_rows_that_bear_amounts_get_the_notes_that_they_get_in_memory(lazy, 
     columns = {name: values[:rows] for name, values in COLUMNS.items()}
     columns["eur"] = np.exp(sigma * np.random.default_rng(8).normal(size=rows) + 3.0)
     columns["eur"][0] = 1e-300  # and cells from the least numbers to the largest
-    found, known = (evaluate_frame(make(columns), **ASKED, outcome=TOLD).money for make in (lazy, pl.DataFrame))
+    both = [evaluate_frame(make(columns), **ASKED, outcome=TOLD) for make in (lazy, pl.DataFrame)]
+    observed = [{one.code: one.evidence for one in each.check()}.get("few-amounts-decide") for each in both]
+    assert observed[0] == (observed[1] and pytest.approx(observed[1], rel=1e-12))
+    assert (observed[0] is None) == (rows > 400)
+    found, known = (each.money for each in both)
     notes = [
         [getattr(each[name], kind).note for name in MODELS for kind in ("cost", "gain")] for each in (found, known)
     ]

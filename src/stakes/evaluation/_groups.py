@@ -187,12 +187,14 @@ def money_by_model(
 class Charged:
     """What rows with amounts cost that an engine streamed: they are not kept.
 
-    ``acted`` is the share of rows that each model acts on; ``money`` and, by what is held, ``over_costs`` are those of
+    ``acted`` is the share of rows that each model acts on, ``bearing`` the effective number of amounts that its
+    mistakes cost, infinite where that is not known; ``money`` and, by what is held, ``over_costs`` are those of
     :func:`money_by_model`.
     """
 
     totals: AmountTotals
     acted: tuple[float, ...]
+    bearing: tuple[float, ...]
     money: dict[str, Money]
     over_costs: dict[str, dict[str, Money]]
 
@@ -255,7 +257,9 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
     ]
     over = {} if totals.set_aside else {law.scale: by_model for law, by_model in zip(laws[1:], by_law[1:], strict=True)}
     shares = (sums.acted[-1] if alike else acted) / sums.counted
-    return pairs, Charged(totals, tuple(shares.tolist()), by_law[0], over)
+    known = costs == laws[0].costs and not totals.set_aside
+    bearing = tuple(sums.bearing(0, i) if known else math.inf for i in range(len(models)))
+    return pairs, Charged(totals, tuple(shares.tolist()), bearing, by_law[0], over)
 
 
 def _laws(costs: CostDistribution) -> list[AmountLaw]:

@@ -433,6 +433,12 @@ class MoneySums:
                     if kind in values:
                         sums.add(rows, *values[kind])
 
+    def bearing(self, law: int, model: int) -> float:
+        """Effective number of the amounts that make the cost of one model by one law, where none is set aside."""
+        sums = self.spreads[law][model][0]
+        needed = [sizes.squared_skewness for sizes in self.sizes]
+        return min(_carrying(sums.seen.tolist()), _to_bear(sums.either.tolist(), needed).effective)
+
     def money(self, law: int, model: int, size: float, unit: str, level: float) -> Money:
         """Money of one model by one law."""
         means, mean = self.bounds[law] / self.counted, float(self.own[law, model] / self.counted)
