@@ -112,6 +112,8 @@ def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, mo
     told = cli("evaluate", "*.parquet", *ASKED, *more)
     assert (told.code, f"{what} in memory: 5,000 rows take about" in told.err) == (0, True), told.err
     assert "; some of the files, or a sample of the rows, take less" in told.err
+    pooled = cli("evaluate", "*.parquet", *ASKED, *more, "--resolution", "100")
+    assert (pooled.code, f"rows that are not held, and {what} in memory" in pooled.err) == (2, True), pooled.err
     monkeypatch.setattr(task, "physical_memory", lambda: 1000)
     monkeypatch.setattr("stakes.tables.frame_columns", None)  # nothing is read
     refused = cli("evaluate", "*.parquet", *ASKED, *more)

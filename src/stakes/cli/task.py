@@ -208,6 +208,8 @@ class Task:
         if pooled and frame is None:
             raise UsageError("--resolution pools the scores of Parquet files: all others are read and counted whole")
         why = "" if frame is None else why_rows_are_needed(self._asked(), frame)
+        if why and pooled:
+            raise UsageError(f"--resolution pools the scores of rows that are not held, and {_as_typed(why)} in memory")
         if frame is not None and not why:
             return {0.0: self._scanned(frame, doing)}
         predictions = self.read() if frame is None else self._gathered(frame, why)
@@ -261,7 +263,7 @@ class Task:
         needed = rows * columns * (_FOLLOWED if self.horizons else _BYTES)
         if needed < _REPORTED:
             return
-        said = f"{_KEYWORD.sub(_typed, why)} in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
+        said = f"{_as_typed(why)} in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
         remedy = "some of the files, or a sample of the rows, take less"
         if held is not None and needed > held:
             raise DataError(f"{said}, and this machine has {held / 1e9:.1f} GB: {remedy}", file=self.source.file)
@@ -335,9 +337,9 @@ class Task:
             raise DataError(str(error).rstrip("."), file=predictions.source) from None
 
 
-def _typed(found: re.Match[str]) -> str:
-    """How an argument is written on the command line."""
-    return f"--{found[1].replace('_', '-')}"
+def _as_typed(why: str) -> str:
+    """The reason with arguments as they are written on the command line."""
+    return _KEYWORD.sub(lambda found: f"--{found[1].replace('_', '-')}", why)
 
 
 # One answer for each horizon, in one file or page.
