@@ -465,7 +465,7 @@ def few_amounts_decide(standings: Standings) -> Observation | None:
         return None
     name = standings.best.name
     place = standings.models.index(name)
-    count = _bearing(standings, place) if standings.charged is None else standings.charged.bearing[place]
+    count = _bearing(standings, place) if standings._charged is None else standings._charged.bearing[place]
     if count >= FEW_AMOUNTS:
         return None
     template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."

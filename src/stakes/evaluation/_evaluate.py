@@ -263,7 +263,7 @@ def _assemble(
     rows: PairedRows | None = about.get("rows")
     results = [
         _told(
-            _result(name, _everyone(table, rows, index, about.get("charged")), index, moments, options),
+            _result(name, _everyone(table, rows, index, about.get("_charged")), index, moments, options),
             len(names) + index + 1,
             2 * len(names),
         )
@@ -891,4 +891,4 @@ def _evaluate_amounts(
     check_tables(tables, options, pairs)
     told: dict[str, Any] = {"by_amount": True, "n_rows": charged.totals.rows, "about": charged.totals.about}
     each = tuple(replace(table, **told) for table in tables.values())
-    return _assemble(tuple(tables), each, pairs.moments(), options, pairs=pairs, charged=charged, **about)
+    return _assemble(tuple(tables), each, pairs.moments(), options, pairs=pairs, _charged=charged, **about)

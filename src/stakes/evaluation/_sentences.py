@@ -150,8 +150,8 @@ def _data(standings: Standings) -> Iterator[str]:
     )
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
-    if standings.charged is not None:
-        yield from standings.charged.totals.methods
+    if standings._charged is not None:
+        yield from standings._charged.totals.methods
     if rows is not None and rows.origin is not None:
         yield from rows.origin.outcome.methods
     if standings.options.per_stake:

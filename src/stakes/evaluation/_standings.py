@@ -362,8 +362,8 @@ class Standings:
     deferral: DeferredModels | None = None
     pairs: PairSums | None = None
     outcome: Outcome | None = None
-    charged: Charged | None = None
     imputations: tuple[Standings, ...] = ()
+    _charged: Charged | None = None  # amounts of rows that are not kept
     _against: Standings | Literal["groups"] | None = None  # what a check holds the costs against
 
     @property
@@ -421,8 +421,8 @@ class Standings:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
         if self.imputations:
             return self.imputations[0].data_line
-        if self.charged is not None:
-            return self.charged.totals.summary
+        if self._charged is not None:
+            return self._charged.totals.summary
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
 
     @cached_property
@@ -436,7 +436,7 @@ class Standings:
         >>> evaluate(orders, {"a": [0.02, 0.3, 0.2, 0.1] * 20}).money["a"].cost.value
         5000.0
         """
-        return self.charged.money if self.charged else money_by_model(self.models, self.rows, self.options)
+        return self._charged.money if self._charged else money_by_model(self.models, self.rows, self.options)
 
     @cached_property
     def money_over_costs(self) -> dict[str, dict[str, Money]]:
@@ -452,8 +452,8 @@ class Standings:
         """
         if self.costs.low == self.costs.high:
             return {}
-        if self.charged is not None:
-            return self.charged.over_costs
+        if self._charged is not None:
+            return self._charged.over_costs
         found = {
             scale: money_by_model(self.models, self.rows, self.options, costs=self.costs, scale=scale)
             for scale in MONEY_SCALES
