@@ -57,13 +57,17 @@ class Command:
 
 @dataclass(frozen=True)
 class Cliff:
-    """One question at three sizes, beside its peer or the least that any way has to do."""
+    """One question at three sizes, beside its peer or the least that any way has to do.
+
+    ``most`` are the CPU seconds and bytes that the largest may take.
+    """
 
     name: str
     ours: Call | Command
     limit: Call | Command
     sizes: tuple[int, ...]
     small: tuple[int, ...]
+    most: tuple[float, float] = (math.inf, math.inf)
 
     @property
     def peers(self):
@@ -94,6 +98,9 @@ def run_rows(suite, rows, *, small):
                 cpu, peak, limit_cpu, limit_peak, ratio = found[size]
                 limit = f"{row.limit.library} {row.limit.call}"
                 pairs.append(Pair(row.name, size, cpu, peak, limit, limit_cpu, limit_peak, ratio))
+                if cpu > row.most[0] or peak > row.most[1]:
+                    most = f"{row.most[0]:g} s and {row.most[1] / 1e6:g} MB"
+                    notes.append(f"{row.name!r} took {cpu:.3g} s and {peak / 1e6:.3g} MB at {size:,}, more than {most}")
                 print(f"{row.name}: {size:,} {cpu:.3g} s, {ratio:.3g} x", file=sys.stderr, flush=True)
             else:
                 notes.append(f"{row.name!r} failed at {size:,}: {error}")

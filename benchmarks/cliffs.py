@@ -6,6 +6,7 @@ fails where one rose by more than a third, `--write` writes that table anew.
 
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
@@ -27,6 +28,7 @@ from tools.every import describe_run
 
 TABLE = Path(__file__).with_name("cliffs.json")
 COSTS = (0.02, 0.10)
+AMOUNTS = "--false-positive-cost", "15", "--false-negative-cost", "amount"
 MILLION, TEN_MILLION = (10**4, 10**5, 10**6), (10**5, 10**6, 10**7)
 DAYS = 10**5, 3 * 10**5, 3 * 10**6  # of 10^5 rows every score is kept, of more rows 2,048 cells
 MOST_KEPT = 10**6  # bytes of a day in cells, 4 models
@@ -110,25 +112,25 @@ def file_row(name, models, sizes, reads, code, *more, shown):
     return Cliff(name, one, Command(reads, shown, least, prepare), sizes, tuple(size // 100 for size in sizes))
 
 
-def days_row():
+def days_row(name, most, *more, amounts=False):
     """A command on a pattern of eight files of 3 models, whose rows are not held."""
 
     def prepare(size, folder):
         for day in range(8):
             (folder / f"day={day}").mkdir()
-            write_predictions(folder / f"day={day}" / "p.parquet", size // 8, 3)
+            write_predictions(folder / f"day={day}" / "p.parquet", size // 8, 3, amounts=amounts)
 
     def command(folder):
         pattern = str(folder / "day=*" / "p.parquet")
         models = "model 0,model 1,model 2"
-        return [PROGRAM, "evaluate", pattern, "--label", "y", "--models", models, "--costs", "0.02:0.10"]
+        return [PROGRAM, "evaluate", pattern, "--label", "y", "--models", models, *more]
 
     def least(folder):
         return [sys.executable, "-c", SUMMED, str(folder / "day=*" / "p.parquet")]
 
     one = Command("stakes", "stakes evaluate 'day=*/*.parquet'", command, prepare)
     sizes = 3 * 10**5, 3 * 10**6, 3 * 10**7
-    return by("files by a pattern, 3 models", one, Command("polars", "sums of the columns", least, prepare), sizes)
+    return replace(by(name, one, Command("polars", "sums of the columns", least, prepare), sizes), most=most)
 
 
 def correction_row():
@@ -415,7 +417,8 @@ FILES = (
         shown="polars.read_parquet, evaluate",
     ),
     file_row("file of 2 models, to report", 2, TEN_MILLION, "polars", READ, *TO_PAGE, shown="read_parquet"),
-    days_row(),
+    days_row("files by a pattern, 3 models", (15.0, 400e6), "--costs", "0.02:0.10"),
+    days_row("files by a pattern, 3 models, amounts", (25.0, 600e6), *AMOUNTS, amounts=True),
     compare_row(),
     correction_row(),
     wide_row(),

@@ -41,7 +41,7 @@ class File:
         return Path(self.folder) / "report.html"
 
 
-def write_predictions(path, rows, models):
+def write_predictions(path, rows, models, *, amounts=False):
     import polars as pl
 
     columns, rng = make_columns(rows), np.random.default_rng(SEED)
@@ -49,7 +49,8 @@ def write_predictions(path, rows, models):
     for k in range(models):
         noise = 0.01 * (k + 1) * rng.normal(size=rows)
         scores[f"model {k}"] = np.clip(columns["score"] + noise, 0.0, 1.0)
-    pl.DataFrame({"y": columns["y"].astype(np.float64), **scores}).write_parquet(path)
+    stakes = {"amount": rng.lognormal(4.0, 1.0, rows)} if amounts else {}
+    pl.DataFrame({"y": columns["y"].astype(np.float64), **scores, **stakes}).write_parquet(path)
 
 
 def saved(inputs, models):

@@ -45,6 +45,15 @@ def test_a_command_that_fails_is_noted():
     assert (pairs, notes) == ([], ["'import stakes' failed at 1: x: exit status 1"])
 
 
+@pytest.mark.parametrize("most", [(1e-9, 1e12), (1e9, 1.0)])
+def test_a_row_above_the_most_that_it_may_take_is_noted(most):
+    (row,) = chosen("import stakes")
+    pairs, notes = _whole.run_rows("cliffs", [replace(row, most=most)], small=True)
+    assert (len(pairs), len(notes)) == (1, 1)
+    assert notes[0].startswith("'import stakes' took ")
+    assert _whole.run_rows("cliffs", [replace(row, most=(1e9, 1e12))], small=True)[1] == []
+
+
 @pytest.mark.parametrize(("ratio", "lost"), [(2.0, False), (2.6, False), (2.8, True), (1.0, False)])
 def test_a_loss_of_more_than_a_third_is_told(ratio, lost):
     found = _whole.losses([replace(MEASURED, ratio=ratio)], _whole.records([MEASURED]))

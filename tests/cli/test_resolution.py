@@ -22,8 +22,11 @@ FRAME = pl.DataFrame(
         "age": RNG.integers(20, 90, 5000),
         "patient": np.arange(5000) // 5,
         "stake": RNG.lognormal(4, 1, 5000),
+        "sex": RNG.choice(["f", "m"], 5000),
     }
 )
+AMOUNTS = ["--false-positive-cost", "15", "--false-negative-cost", "stake"]
+PRICED = ["--label", "cancer", "--models", "a,b", *AMOUNTS, "--unit", "EUR"]
 ASKED = ["--label", "cancer", "--models", "a,b", "--costs", "0.1:0.4"]
 
 
@@ -98,21 +101,65 @@ def test_columns_that_cannot_be_scores_are_refused_by_the_first_rows(cli, monkey
 @pytest.mark.parametrize(
     ("more", "what"),
     [
-        (["--false-positive-cost", "15", "--false-negative-cost", "stake"], "an outcome other than a label"),
-        (["--clusters", "patient", "--rule", "optimal"], 'clusters= with rule="optimal"'),
+        ([*AMOUNTS, "--groups", "sex"], "amounts with --groups need the rows"),
+        (["--clusters", "patient", "--groups", "sex"], "--clusters with --groups needs the rows"),
+        (["--clusters", "patient", "--rule", "optimal"], '--clusters with rule="optimal" needs the rows'),
     ],
-    ids=["amounts", "clusters"],
+    ids=["amounts", "groups", "clusters"],
 )
 def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, monkeypatch, more, what):
     monkeypatch.setattr(task, "_REPORTED", 1)
     told = cli("evaluate", "*.parquet", *ASKED, *more)
-    assert (told.code, f"{what} needs the rows in memory: 5,000 rows take about" in told.err) == (0, True), told.err
+    assert (told.code, f"{what} in memory: 5,000 rows take about" in told.err) == (0, True), told.err
+    assert "; some of the files, or a sample of the rows, take less" in told.err
+    pooled = cli("evaluate", "*.parquet", *ASKED, *more, "--resolution", "100")
+    assert (pooled.code, f"rows that are not held, and {what} in memory" in pooled.err) == (2, True), pooled.err
     monkeypatch.setattr(task, "physical_memory", lambda: 1000)
-    monkeypatch.setattr("stakes.tables.in_memory", None)
     monkeypatch.setattr("stakes.tables.frame_columns", None)  # nothing is read
     refused = cli("evaluate", "*.parquet", *ASKED, *more)
     assert refused.code == 3
-    assert "and this machine has 0.0 GB: evaluate some of the files, or a sample of the rows" in refused.err
+    assert "and this machine has 0.0 GB: some of the files, or a sample of the rows, take less" in refused.err
+
+
+@pytest.mark.usefixtures("parts")
+def test_follow_up_says_what_it_takes_before_it_is_read(cli, monkeypatch, folder):
+    FRAME.with_columns(years=pl.int_range(pl.len()) % 9 + 0.5).write_parquet(folder / "p.parquet")
+    asked = ["--event", "cancer", "--time", "years", "--horizon", "5", "--models", "a,b", "--costs", "0.1:0.4"]
+    monkeypatch.setattr(task, "_REPORTED", 1)
+    monkeypatch.setattr(task, "physical_memory", lambda: 1000)
+    monkeypatch.setattr("stakes.tables.frame_columns", None)  # nothing is read
+    refused = cli("evaluate", "p.parquet", "--engine", "polars", *asked)
+    assert refused.code == 3
+    assert "an outcome other than a label or amounts needs the rows in memory: 5,000 rows take about" in refused.err
+
+
+@pytest.mark.skipif(not hasattr(pl.LazyFrame, "collect_batches"), reason="this polars streams no rows")
+@pytest.mark.usefixtures("parts")
+def test_amounts_of_a_pattern_are_streamed_and_pooled(cli, monkeypatch, folder):
+    monkeypatch.setattr(task, "_MANY", 100)
+    told = cli("evaluate", "*.parquet", *PRICED)
+    assert told.code == 0, told.err
+    assert "the rows are not kept in memory" in told.err
+    assert "pooled into 8,192 cells" in told.err
+    assert "EUR at stake" in told.out
+    monkeypatch.setattr("stakes.cli.task.Task._gathered", None)
+    found = answer(cli("evaluate", "*.parquet", *PRICED, "--resolution", "100", "--json"))
+    pl.concat([pl.read_parquet(folder / f"{k}.parquet") for k in "01"]).write_csv(folder / "all.csv")
+    known = answer(cli("evaluate", "all.csv", *PRICED, "--json"))
+    for one, other in zip(found["money"], known["money"], strict=True):
+        numbers = [key for key, value in other.items() if isinstance(value, float)]
+        assert len(numbers) == 5
+        assert [one[key] for key in numbers] == pytest.approx([other[key] for key in numbers], rel=1e-12)
+
+
+@pytest.mark.usefixtures("parts")
+def test_lags_follow_the_order_of_the_rows_of_one_file(cli, folder):
+    found = answer(cli("evaluate", "0.parquet", *ASKED, "--lags", "3", "--engine", "polars", "--json"))
+    assert found["models"] == answer(cli("evaluate", "0.parquet", *ASKED, "--lags", "3", "--json"))["models"]
+    FRAME.write_parquet(folder / "p.parquet")
+    pytest.importorskip("duckdb")
+    refused = cli("evaluate", "p.parquet", *ASKED, "--lags", "3", "--engine", "duckdb")
+    assert (refused.code, "rows read by duckdb have no order that lags could follow" in refused.err) == (3, True)
 
 
 @pytest.mark.usefixtures("parts")

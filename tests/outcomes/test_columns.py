@@ -76,7 +76,10 @@ def test_codes_of_which_none_means_censored_are_asked_about_in_columns():
 
 def test_rows_of_a_lazy_frame_are_asked_for():
     pl = pytest.importorskip("polars")
-    with pytest.raises(ValueError, match="outcome= need the rows"):
+    with pytest.raises(
+        ValueError,
+        match="other than a label or amounts needs the rows, and those of a lazy",
+    ):
         evaluate_frame(pl.LazyFrame(ROWS), label="ended", outcome=OutcomeColumns(time="years", horizon=1))
 
 

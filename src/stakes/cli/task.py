@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import dataclass, fields, replace
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -132,7 +133,10 @@ def _listed(names: tuple[str, ...]) -> str:
 # What the commands that judge predictions share: read the file, let the library judge, and head the output.
 
 _MANY, _CELLS = 1_000_000, 8192  # rows above which scores are pooled, and into how many cells
-_BYTES, _REPORTED = 64, 1 << 30  # bytes that a number of a row takes while it is judged; from where on a note says so
+# bytes that a number of a row takes while it is judged, and where rows were followed; from where on a note says so
+_BYTES, _FOLLOWED, _REPORTED = 75, 115, 1 << 29
+_KEYWORD = re.compile(r"\b(\w+)=(?= )")
+_ORDERED = "auto", "memory", "polars"  # which keep the order of the rows of a file
 _OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"}
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
@@ -178,8 +182,8 @@ class Task:
             outcome=outcome,
         )
         cells = read_resolution(reading.resolution)
-        if cells not in ("auto", "exact") and outcome is not None:
-            raise UsageError("--resolution is of labels: what an outcome is known by needs the rows as they are")
+        if cells not in ("auto", "exact") and outcome is not None and not outcome.streamable:
+            raise UsageError("--resolution is of labels and amounts: another outcome needs the rows as they are")
         whole_range = judging.whole_range and not amounts
         return cls(source, options, delivery, whole_range, horizons, reading.engine, cells)
 
@@ -192,6 +196,7 @@ class Task:
 
     def judged(self, doing: str) -> dict[float, Evaluation]:
         """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
+        from stakes.evaluation import why_rows_are_needed
         from stakes.tables import ENDINGS, scan_parquet
 
         source = self.source
@@ -202,9 +207,12 @@ class Task:
             frame = scan_parquet(source.file, engine=engine, columns=source.roles, models=source.models)
         if pooled and frame is None:
             raise UsageError("--resolution pools the scores of Parquet files: all others are read and counted whole")
-        if frame is not None and self.source.outcome is None:
+        why = "" if frame is None else why_rows_are_needed(self._asked(), frame)
+        if why and pooled:
+            raise UsageError(f"--resolution pools the scores of rows that are not held, and {_as_typed(why)} in memory")
+        if frame is not None and not why:
             return {0.0: self._scanned(frame, doing)}
-        predictions = self.read() if frame is None else self._gathered(frame)
+        predictions = self.read() if frame is None else self._gathered(frame, why)
         with working(f"{doing} {len(predictions.models)} models on {predictions.n_rows:,} rows"):
             return {time: self.evaluate(self._at(predictions, time)) for time in self.horizons or (0.0,)}
 
@@ -220,12 +228,19 @@ class Task:
         except ValueError as error:
             raise DataError(str(error).removesuffix("."), file=predictions.source) from None
 
-    def _gathered(self, frame: Any) -> Predictions:
+    def _asked(self) -> Options:
+        """The options, with the columns of an outcome."""
+        return replace(self.options, outcome=self.source.outcome)
+
+    def _gathered(self, frame: Any, why: str) -> Predictions:
         """Take the rows of several files, or of a large one, into memory."""
         from stakes.tables import DataError, frame_columns
 
         source = self.source
-        self._check_memory(frame, "an outcome other than a label")
+        if self.options.lags is not None and (self.engine not in _ORDERED or not Path(source.file).is_file()):
+            rows = "rows of several files" if self.engine in _ORDERED else f"rows read by {self.engine}"
+            raise DataError(f"{rows} have no order that lags could follow", file=source.file)
+        self._check_memory(frame, why)
         what: dict[str, Any] = {
             key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "groups")
         }
@@ -238,21 +253,21 @@ class Task:
         remark(source, self.options, predictions, whole_range=self.whole_range)
         return predictions
 
-    def _check_memory(self, frame: Any, what: str) -> None:
+    def _check_memory(self, frame: Any, why: str) -> None:
         """Say before the rows of a lazy frame are read that they must be, and refuse more than this machine holds."""
         from stakes.tables import DataError, count_rows
 
         (rows, columns), held = count_rows(frame), physical_memory()
         if self.source.models is not None:
-            columns = len(self.source.models) + len(self.source.roles)
-        needed = rows * _BYTES * columns
+            columns = len({*self.source.models, *self.source.roles})
+        needed = rows * columns * (_FOLLOWED if self.horizons else _BYTES)
         if needed < _REPORTED:
             return
-        said = f"{what} needs the rows in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
+        said = f"{_as_typed(why)} in memory: {rows:,} rows take about {needed / 1e9:.1f} GB"
+        remedy = "some of the files, or a sample of the rows, take less"
         if held is not None and needed > held:
-            remedy = f"and this machine has {held / 1e9:.1f} GB: evaluate some of the files, or a sample of the rows"
-            raise DataError(f"{said}, {remedy}", file=self.source.file)
-        note(said)
+            raise DataError(f"{said}, and this machine has {held / 1e9:.1f} GB: {remedy}", file=self.source.file)
+        note(f"{said}; {remedy}")
 
     def _cells(self, frame: Any) -> int | None:
         """How many cells the scores of a lazy frame are pooled into."""
@@ -264,25 +279,17 @@ class Task:
         return None if exact or count_rows(frame)[0] <= _MANY else _CELLS
 
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
-        """Evaluate a lazy frame; what an engine cannot say of clusters takes the rows into memory."""
+        """Evaluate a lazy frame, whose rows are not kept."""
         from stakes.evaluation import evaluate_frame
-        from stakes.tables import DataError, in_memory, why_clusters_need_rows
+        from stakes.tables import DataError
 
-        source, options = self.source, self.options
-        if options.lags is not None:
-            raise DataError("rows of several files have no order that lags could follow", file=source.file)
+        source, options = self.source, self._asked()
         asked = {field.name for field in fields(options)} & signature(evaluate_frame).parameters.keys()
         what: dict[str, Any] = {key: getattr(options, key) for key in asked}
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
         with working(f"{doing} {name(source.file)}"):
             try:
                 cells = self._cells(frame)
-                why = ""
-                if options.clusters is not None:
-                    why = why_clusters_need_rows(options.costs, options.rule, options.groups)
-                if why:
-                    self._check_memory(frame, why.removesuffix(" needs the rows"))
-                    frame, cells = in_memory(frame), None
                 found = evaluate_frame(frame, **what, resolution=cells)
             except DataError as error:
                 error.file = source.file
@@ -328,6 +335,11 @@ class Task:
             if predictions.outcome is None:
                 raise
             raise DataError(str(error).rstrip("."), file=predictions.source) from None
+
+
+def _as_typed(why: str) -> str:
+    """The reason with arguments as they are written on the command line."""
+    return _KEYWORD.sub(lambda found: f"--{found[1].replace('_', '-')}", why)
 
 
 # One answer for each horizon, in one file or page.

@@ -375,6 +375,10 @@ class Options:
         """Express costs per unit of money at stake for amounts by row; refuse incompatible options."""
         if not isinstance(outcome, Outcome) or not outcome.by_amount:
             return self
+        return self.per_unit(getattr(outcome, "unit", ""))
+
+    def per_unit(self, unit: str) -> Options:
+        """Express costs per unit of money at stake; refuse incompatible options."""
         asked = {"metrics": self.metrics or None, "harm": self.harm or None, "prevalence": self.prevalence}
         given = [name for name, value in asked.items() if value is not None]
         given += [name for name in ("unit_cost", "per") if getattr(self, name) != 1.0]
@@ -382,9 +386,8 @@ class Options:
             what = given[0] if given else "scale"
             instead = ": weigh the rows instead, by sample_weight= of RowCosts" if what == "prevalence" else ""
             raise ValueError(f"{what}= does not fit amounts by row{instead}.")
-        unit = getattr(outcome, "unit", "") or "unit"
         # a wrong decision at the ratio 1/2 then has the stated cost
-        return replace(self, factor=2.0 * self.factor, unit_cost=2.0, per_stake=f"{unit} at stake")
+        return replace(self, factor=2.0 * self.factor, unit_cost=2.0, per_stake=f"{unit or 'unit'} at stake")
 
     def data(self, y_true: Any, y_prob: Any, name: str = "y_prob", *, amounts: bool = False) -> EvaluationData:
         """Validate the rows of one model, or its score table."""

@@ -64,11 +64,18 @@ class _Atoms(CostDistribution):
     def _summed(self, sums: Floats, score: ArrayLike, sides: tuple[Any, Any], share: float) -> Floats:
         """Sums over the atoms on one side of each score, with a share of the atom at the score."""
         s = np.asarray(score, dtype=float)
-        beside = sums[np.searchsorted(self._values, s, side=sides[0])]
+        beside = self._sums_at(sums, s, sides[0])
         if share == 0.0:
             return beside
-        through = sums[np.searchsorted(self._values, s, side=sides[1])]
+        through = self._sums_at(sums, s, sides[1])
         return through if share == 1.0 else beside + share * (through - beside)
+
+    def _sums_at(self, sums: Floats, s: Floats, side: Any) -> Floats:
+        if len(self._values) > 1:
+            return np.asarray(sums[np.searchsorted(self._values, s, side=side)])[()]
+        # one comparison is a tenth of the work of a search; nan lies beyond every atom, as there
+        before = s <= self._values[0] if side == "left" else s < self._values[0]
+        return np.where(before, sums[0], sums[1])[()]
 
     def density(self, c: ArrayLike) -> Floats:
         return np.zeros_like(np.asarray(c, dtype=float))

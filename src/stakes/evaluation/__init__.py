@@ -16,12 +16,14 @@ from stakes.evaluation._evaluate import divided as divided
 from stakes.evaluation._evaluate import evaluate, evaluate_frame
 from stakes.evaluation._evaluate import evaluate_predictions as evaluate_predictions
 from stakes.evaluation._evaluate import named_models as named_models
+from stakes.evaluation._evaluate import why_rows_are_needed as why_rows_are_needed
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._finding import SEVERITIES as SEVERITIES
 from stakes.evaluation._finding import Check, Finding, Findings
 from stakes.evaluation._groups import AS_STATED as AS_STATED
 from stakes.evaluation._groups import GroupResult, Groups
 from stakes.evaluation._groups import check_groups as check_groups
+from stakes.evaluation._groups import why_amounts_need_rows as why_amounts_need_rows
 from stakes.evaluation._horizons import HorizonEvaluation, evaluate_horizons
 from stakes.evaluation._kept import KeptEvaluation
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator

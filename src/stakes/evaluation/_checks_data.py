@@ -461,17 +461,25 @@ def looks_like_survival(standings: Standings) -> Observation | None:
 
 def few_amounts_decide(standings: Standings) -> Observation | None:
     """Whether a few large amounts make most of what the best model's mistakes cost."""
-    rows, options = standings.rows, standings.options
-    if rows is None or rows.weight is None or not options.per_stake or options.rule == "optimal":
+    if not standings.options.per_stake or standings.options.rule == "optimal":
         return None
     name = standings.best.name
-    score = rows.scores[standings.models.index(name)]
-    losses = row_losses(rows.y, score, options.costs, options.plain_rule)
-    count = min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, *_mistakes(rows, score, options)).effective)
+    place = standings.models.index(name)
+    count = _bearing(standings, place) if standings._charged is None else standings._charged.bearing[place]
     if count >= FEW_AMOUNTS:
         return None
     template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
     return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})
+
+
+def _bearing(standings: Standings, place: int) -> float:
+    """Effective number of amounts that make what the mistakes of a model cost; infinite where rows are not known."""
+    rows, options = standings.rows, standings.options
+    if rows is None or rows.weight is None:
+        return math.inf
+    score = rows.scores[place]
+    losses = row_losses(rows.y, score, options.costs, options.plain_rule)
+    return min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, *_mistakes(rows, score, options)).effective)
 
 
 def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

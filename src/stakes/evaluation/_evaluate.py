@@ -26,10 +26,13 @@ from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
     AS_STATED,
+    Charged,
+    charge_streamed,
     check_groups,
     evaluate_groups,
     groups_from,
     tables_in_engine,
+    why_amounts_need_rows,
 )
 from stakes.evaluation._standings import ModelResult, check_poolable, completed_scores, mean_facts
 from stakes.inference import (
@@ -54,6 +57,7 @@ from stakes.tables import (
     complete_rows,
     expressible,
     model_columns,
+    priced_rows,
     streams,
     why_clusters_need_rows,
 )
@@ -258,7 +262,7 @@ def _assemble(
     rows: PairedRows | None = about.get("rows")
     results = [
         _told(
-            _result(name, _everyone(table, rows, index), index, moments, options),
+            _result(name, _everyone(table, rows, index, about.get("_charged")), index, moments, options),
             len(names) + index + 1,
             2 * len(names),
         )
@@ -275,13 +279,14 @@ def _assemble(
 class _Scored(NamedTuple):
     """A table, and the scores and weights of all rows in any order, of which it may know the class of some only.
 
-    The weights are the sum of the columns, which is never held whole.
+    The weights are the sum of the columns, which is never held whole; ``acted`` is the share acted on, if it is known.
     """
 
     table: ScoreTable
     scores: Floats
     columns: tuple[Floats, ...]
     ordered: bool = False
+    acted: float | None = None
 
     @property
     def whole(self) -> float:
@@ -304,7 +309,9 @@ class _Scored(NamedTuple):
             yield self.scores[part], own[0] + own[1] if len(own) > 1 else own[0]
 
 
-def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored:
+def _everyone(table: ScoreTable, rows: PairedRows | None, index: int, charged: Charged | None) -> _Scored:
+    if charged is not None:
+        return _Scored(table, table.scores, (table.positives, table.negatives), acted=charged.acted[index])
     if rows is None or rows.origin is None:
         return _Scored(table, table.scores, (table.positives, table.negatives), ordered=True)
     outcome, score = rows.origin.outcome, rows.every_score[index]
@@ -314,7 +321,7 @@ def _everyone(table: ScoreTable, rows: PairedRows | None, index: int) -> _Scored
 
 def _result(name: str, scored: _Scored, index: int, moments: Decisions, options: Options) -> ModelResult:
     table = scored.table
-    acted_on = share_acted_on(scored, options.costs, options.rule)
+    acted_on = share_acted_on(scored, options.costs, options.rule) if scored.acted is None else scored.acted
     return _scaled(
         name,
         index,
@@ -824,8 +831,7 @@ def _columns(y_prob: Any) -> dict[str, Any]:
 # Evaluate the columns of a lazy frame by what its engine groups and sums: the rows themselves are not kept here.
 
 _NEEDS_ROWS = (
-    "lags= and outcome= need the rows, and those of a lazy frame are not kept here: collect the columns into memory "
-    "first, and evaluate that frame. Amounts by row can be expressions: docs/outcomes.md."
+    ", and those of a lazy frame are not kept here: collect the columns into memory first, and evaluate that frame."
 )
 
 
@@ -840,17 +846,18 @@ def evaluate_lazy(
     **about: Any,
 ) -> Evaluation:
     """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
-    if not options.lags is options.outcome is None:
-        raise ValueError(_NEEDS_ROWS)
-    why = "" if options.clusters is None else why_clusters_need_rows(options.costs, options.rule, options.groups)
+    why = why_rows_are_needed(options, frame)
     if why:
-        raise ValueError(f"{why}: collect the columns into memory first.")
-    by = options.dividing_columns
-    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by)
+        raise ValueError(f"{why}{_NEEDS_ROWS}")
+    by, outcome = options.dividing_columns, options.outcome
+    chosen = model_columns(frame, label=label, models=models, weight=options.sample_weight, groups=by, outcome=outcome)
     if models is None:
         check_first_rows(frame, chosen)
     rows, n_dropped = complete_rows(nw.from_native(frame), chosen, on_missing)
     what: dict[str, Any] = {"label": label, "weight": options.sample_weight, "pos_label": options.pos_label}
+    if outcome is not None:
+        about |= {"backend": backend_of(frame), "n_dropped": n_dropped}
+        return _evaluate_amounts(rows, options, resolution, {**what, "models": chosen.models}, about)
     wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
     prevalence, tables = options.prevalence, wholes
     if prevalence is not None:
@@ -862,3 +869,40 @@ def evaluate_lazy(
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
     about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
     return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
+
+
+def why_rows_are_needed(options: Options, frame: Any) -> str:
+    """Why the rows of a lazy frame must be in memory; "" where its engine groups and sums.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.core.options import Options
+    >>> from stakes.evaluation import why_rows_are_needed
+    >>> why_rows_are_needed(Options(lags=3), pl.LazyFrame({"y": [0, 1]}))
+    'lags= needs the rows'
+    """
+    if options.lags is not None:
+        return "lags= needs the rows"
+    if options.outcome is not None:
+        return why_amounts_need_rows(options, nw.from_native(frame))
+    return "" if options.clusters is None else why_clusters_need_rows(options.costs, options.rule, options.groups)
+
+
+def _evaluate_amounts(
+    rows: Any, options: Options, resolution: int | None, what: dict[str, Any], about: dict[str, Any]
+) -> Evaluation:
+    """Evaluate rows with amounts: two looks at all of them, and a group-by for each model."""
+    outcome: Any = options.outcome
+    options = options.per_unit(outcome.unit)
+    pairs, charged = charge_streamed(rows, options, **what)
+    priced, stake = priced_rows(rows, amounts=(outcome.false_positive, outcome.false_negative), outcome=outcome, **what)
+    asked: dict[str, Any] = {key: what[key] for key in ("label", "pos_label")}
+    tables = {
+        name: ScoreTable.from_frame(priced, score=name, weight=stake, resolution=resolution, **asked)
+        for name in what["models"]
+    }
+    check_tables(tables, options, pairs)
+    told: dict[str, Any] = {"by_amount": True, "n_rows": charged.totals.rows, "about": charged.totals.about}
+    each = tuple(replace(table, **told) for table in tables.values())
+    return _assemble(tuple(tables), each, pairs.moments(), options, pairs=pairs, _charged=charged, **about)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -12,15 +13,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.base.validation import as_column, is_missing, to_array
+from stakes.base.validation import as_column, is_missing, plain_label, to_array
 from stakes.core.options import EvaluationData
 from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_classes
-from stakes.costs import Fixed, NoMeanError
+from stakes.costs import Fixed, NoMeanError, held
 from stakes.inference import (
+    MONEY_SCALES,
+    AmountLaw,
     DecompositionInterval,
     Estimate,
     Moments,
+    MoneySums,
     PairedRows,
+    PairSums,
     area_estimate,
     decomposition_interval,
     group_areas,
@@ -28,10 +33,10 @@ from stakes.inference import (
     law_of,
     money_of,
 )
-from stakes.outcomes import RowCosts, TimeToEvent, rows_for_money
+from stakes.outcomes import AmountTotals, RowCosts, TimeToEvent, rows_for_money
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
-from stakes.outputs.serialization import JsonReader
-from stakes.tables import group_scores_by
+from stakes.outputs.serialization import JsonReader, Location
+from stakes.tables import INCOMPLETE_HINT, group_scores_by, stream_amounts, streams
 from stakes.variance.influence import (
     UNKNOWN,
     GroupedRows,
@@ -50,9 +55,10 @@ from stakes.variance.influence import (
     skill_influence,
 )
 from stakes.variance.largest import ManyMoments, pairs
+from stakes.variance.sums import sum_powers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,9 +66,10 @@ if TYPE_CHECKING:
     from stakes.base.validation import BinarySample
     from stakes.core.options import Options
     from stakes.costs import CostDistribution
-    from stakes.inference import Money, PairSums
+    from stakes.inference import Money
 
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
     Columns = dict[str, list[Any]]  # the fields of the results of one model, side by side over the groups
     ManyPair = tuple[ManyMoments, ManyMoments]  # score and skill
@@ -175,6 +182,108 @@ def money_by_model(
         name: money_of(outcome, score, law, size, level=level, codes=codes, among=among)
         for name, score in zip(models, rows.every_score, strict=True)
     }
+
+
+@dataclass(frozen=True)
+class Charged:
+    """What rows with amounts cost that an engine streamed: they are not kept.
+
+    ``acted`` is the share of rows that each model acts on, ``bearing`` the effective number of amounts that its
+    mistakes cost, infinite where that is not known; ``money`` and, by what is held, ``over_costs`` are those of
+    :func:`money_by_model`.
+    """
+
+    totals: AmountTotals
+    acted: tuple[float, ...]
+    bearing: tuple[float, ...]
+    money: dict[str, Money]
+    over_costs: dict[str, dict[str, Money]]
+
+
+def why_amounts_need_rows(options: Options, frame: Any) -> str:
+    """Why rows with an outcome cannot be streamed; "" if they can.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import polars as pl
+    >>> from stakes.core.options import Options
+    >>> from stakes.evaluation import why_amounts_need_rows
+    >>> from stakes.outcomes import OutcomeColumns
+    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> why_amounts_need_rows(Options(outcome=told, groups=["country"]), nw.from_native(pl.LazyFrame({"y": [1]})))
+    'amounts with groups= need the rows'
+    """
+    outcome: Any = options.outcome
+    if not outcome.streamable:
+        return "an outcome other than a label or amounts needs the rows"
+    given = [f"{name}=" for name in ("groups", "clusters") if getattr(options, name)]
+    given += [] if options.rule == "score" else [f"rule={options.rule!r}"]
+    if given:
+        return f"amounts with {given[0]} need the rows"
+    return "" if streams(frame) else "amounts need rows that stream, and this engine streams none: they need the rows"
+
+
+def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums, Charged]:
+    """Sum what decisions about rows with amounts cost over the rows of an engine, which are read twice."""
+    outcome: Any = options.outcome
+    amounts, models, costs = (outcome.false_positive, outcome.false_negative), what["models"], options.costs
+    stream = partial(stream_amounts, rows, amounts=amounts, outcome=outcome, **what)
+    totals, laws = AmountTotals(outcome.unit, outcome.on_dominated), _laws(costs)
+    sums, law, acted = MoneySums(laws, len(models)), AmountLaw(costs, costs, ""), np.zeros(len(models))
+    alike = laws[-1].costs == costs
+
+    def weighing() -> Iterator[tuple[Bools, list[Floats], Floats]]:
+        for y, scores, weight, given in stream():
+            part = totals.add(y, weight, given)
+            if part is None:
+                continue
+            mapped = [part.scores(score) for score in scores]
+            sums.add(part, mapped)
+            if not alike:
+                acted[:] += [part.counted @ law.acted(score) for score in mapped]
+            used = slice(None) if part.weight.all() else part.weight > 0.0
+            yield part.y[used], [score[used] for score in mapped], part.weight[used]
+
+    found: dict[str, Any] = sum_powers(weighing(), len(models), costs, options.rule)
+    _refuse_amounts(totals, amounts)
+    idle, label = totals.rows - float(found["rows"].sum()), plain_label(what["pos_label"])
+    pairs = PairSums(tuple(models), costs, options.rule, **found, pos_label=label, idle=idle)
+    size = rows_for_money(options.money_per, sums.counted)
+    for y, scores, weight, given in stream():
+        part = totals.part(y, weight, given)
+        sums.spread(part, [part.scores(score) for score in scores], size)
+    by_law = [
+        {name: sums.money(k, i, size, outcome.unit, options.confidence_level) for i, name in enumerate(models)}
+        for k in range(len(laws))
+    ]
+    over = {} if totals.set_aside else {law.scale: by_model for law, by_model in zip(laws[1:], by_law[1:], strict=True)}
+    shares = (sums.acted[-1] if alike else acted) / sums.counted
+    known = costs == laws[0].costs and not totals.set_aside
+    bearing = tuple(sums.bearing(0, i) if known else math.inf for i in range(len(models)))
+    return pairs, Charged(totals, tuple(shares.tolist()), bearing, by_law[0], over)
+
+
+def _laws(costs: CostDistribution) -> list[AmountLaw]:
+    """Amounts as stated, and over a range of cost ratios by what is held, where that has a mean."""
+    found = [AmountLaw(Fixed(AS_STATED), held(Fixed(AS_STATED), MONEY_SCALES[0]), MONEY_SCALES[0])]
+    for scale in MONEY_SCALES if costs.low < costs.high else ():
+        with suppress(NoMeanError):
+            found.append(AmountLaw(costs, held(costs, scale), scale))
+    return found
+
+
+def _refuse_amounts(totals: AmountTotals, amounts: tuple[str | float, str | float]) -> None:
+    origin = Location(ordered=False)
+    for amount, count in zip(amounts, totals.broken, strict=True):
+        if count:
+            column = amount if isinstance(amount, str) else None
+            rule = "must be finite and not missing"
+            raise origin.error(rule, column=column, count=count, total=totals.rows, hint=INCOMPLETE_HINT)
+    try:
+        totals.check()
+    except ValueError as error:
+        raise origin.error(str(error).removesuffix(".")) from None
 
 
 # For whom a model holds: the same numbers in every subgroup, and whether a subgroup differs from the rest.

@@ -125,7 +125,8 @@ class KeptEvaluation:
         if resolution is not None and resolution != "auto":
             resolution = check_whole(resolution, "resolution", 1)
         rows, pairs = evaluation.rows, evaluation.pairs
-        if evaluation.moments.clusters or (rows is not None and (rows.dependent or rows.origin is not None)):
+        unkept = evaluation.moments.clusters or evaluation._charged is not None
+        if unkept or (rows is not None and (rows.dependent or rows.origin is not None)):
             raise ValueError(
                 "clusters=, lags= and outcomes cannot be kept without the rows: evaluate all rows at once."
             )

@@ -150,10 +150,12 @@ def _data(standings: Standings) -> Iterator[str]:
     )
     if standings.n_dropped:
         yield f"{standings.n_dropped:,} incomplete rows were left out."
+    if standings._charged is not None:
+        yield from standings._charged.totals.methods
     if rows is not None and rows.origin is not None:
         yield from rows.origin.outcome.methods
-        if standings.options.per_stake:
-            yield f"Costs are per {standings.options.per_stake}."
+    if standings.options.per_stake:
+        yield f"Costs are per {standings.options.per_stake}."
 
 
 def _costs(standings: Standings) -> str:

@@ -14,7 +14,7 @@ from stakes.base.outcome import Outcome
 from stakes.base.validation import check_choice
 from stakes.core.score_table import ScoreTable
 from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
-from stakes.evaluation._groups import Groups, money_by_model
+from stakes.evaluation._groups import Charged, Groups, money_by_model
 from stakes.evaluation._words import Words
 from stakes.inference import (
     MONEY_SCALES,
@@ -366,6 +366,7 @@ class Standings:
     pairs: PairSums | None = None
     outcome: Outcome | None = None
     imputations: tuple[Standings, ...] = ()
+    _charged: Charged | None = None  # amounts of rows that are not kept
     _against: Standings | Literal["groups"] | None = None  # what a check holds the costs against
 
     @property
@@ -423,6 +424,8 @@ class Standings:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
         if self.imputations:
             return self.imputations[0].data_line
+        if self._charged is not None:
+            return self._charged.totals.summary
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
 
     @cached_property
@@ -438,7 +441,7 @@ class Standings:
         >>> evaluate(orders, {"a": [0.02, 0.3, 0.2, 0.1] * 20}).money["a"].cost.value
         5000.0
         """
-        return money_by_model(self.models, self.rows, self.options)
+        return self._charged.money if self._charged else money_by_model(self.models, self.rows, self.options)
 
     @cached_property
     def money_over_costs(self) -> dict[str, dict[str, Money]]:
@@ -454,6 +457,8 @@ class Standings:
         """
         if self.costs.low == self.costs.high:
             return {}
+        if self._charged is not None:
+            return self._charged.over_costs
         found = {
             scale: money_by_model(self.models, self.rows, self.options, costs=self.costs, scale=scale)
             for scale in MONEY_SCALES

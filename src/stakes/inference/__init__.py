@@ -37,7 +37,9 @@ from stakes.inference._metric_interval import (
 )
 from stakes.inference._money import FEW_AMOUNTS as FEW_AMOUNTS
 from stakes.inference._money import MONEY_SCALES as MONEY_SCALES
+from stakes.inference._money import AmountLaw as AmountLaw
 from stakes.inference._money import Money, money
+from stakes.inference._money import MoneySums as MoneySums
 from stakes.inference._money import carriers as carriers
 from stakes.inference._money import law_of as law_of
 from stakes.inference._money import money_of as money_of

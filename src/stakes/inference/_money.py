@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +19,7 @@ from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, h
 from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
-from stakes.variance.sums import Estimate, Moments, effective
+from stakes.variance.sums import Estimate, Moments, effective, pooled_variance
 
 FEW_AMOUNTS = 50  # effective rows that carry a sum of amounts
 # with fewer there is no interval: among all that could have come, and among those that did. The second is low because
@@ -196,7 +199,8 @@ class AmountLaw(NamedTuple):
         """Mean cost of each row, and its cost as a negative and as a positive."""
         each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
         right = outcome.right
-        return np.stack([self.charged(outcome, score), right[0] + each[0], right[1] + each[1]])
+        charged = outcome.correct + np.where(outcome.y, each[1], each[0])
+        return np.stack([charged, right[0] + each[0], right[1] + each[1]])
 
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
@@ -263,9 +267,18 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
 
 def carriers(values: Floats, y: Bools | Integers) -> float:
     """Effective number of amounts of the class that contributes most to the variance."""
-    squares = {positive: float(np.sum(values[y == positive] ** 2)) for positive in (True, False)}
-    main = max(squares, key=squares.__getitem__)
-    return float(effective(np.sum(np.abs(values[y == main])), np.float64(squares[main])))
+    return _carrying([_size_sums(values[y == positive]) for positive in (False, True)])
+
+
+def _size_sums(values: Floats) -> tuple[float, float]:
+    """Sum of sizes and sum of squares."""
+    return float(np.sum(np.abs(values))), float(np.sum(values**2))
+
+
+def _carrying(by_class: Sequence[Sequence[float]]) -> float:
+    """Effective number of amounts of the class with the larger sum of squares, from the sums of both."""
+    size, square = max(reversed(by_class), key=itemgetter(1))
+    return float(effective(np.float64(size), np.float64(square)))
 
 
 class Borne(NamedTuple):
@@ -286,15 +299,25 @@ def to_expect(y: Bools | Integers, either: tuple[Floats, Floats], amounts: tuple
     ``either`` are what each row would bear were it a negative, and were it a positive, and ``amounts`` what mistakes in
     it would cost then. Infinitely many where nothing could be borne.
     """
+    sums = [
+        (float(np.count_nonzero(every[y == positive])), float(np.count_nonzero(every)), *_size_sums(every))
+        for positive, every in enumerate(either)
+    ]
+    return _to_bear(sums, [partial(_skewness_of, amount) for amount in amounts])
+
+
+def _skewness_of(amount: Floats) -> float:
+    return squared_skewness(amount[amount > 0.0])
+
+
+def _to_bear(sums: Sequence[Sequence[float]], needed: Sequence[Callable[[], float]]) -> Borne:
+    """Of each class: its rows that bear an amount, all that would, the sum of their sizes and of their squares."""
     expected = []
-    for mine, every, amount in zip((y == 0, y == 1), either, amounts, strict=True):
-        if not every.any():
-            continue
-        bearing = np.count_nonzero(every)
-        share = (np.count_nonzero(every[mine]) + 1.0) / (bearing + 1.0)
-        square = float(np.sum(every**2))
-        rows = share * float(effective(np.sum(np.abs(every)), np.float64(square))), share * bearing
-        expected.append((share * square, Borne(*rows, squared_skewness(amount[amount > 0.0]))))
+    for (mine, bearing, size, square), rows_needed in zip(sums, needed, strict=True):
+        if bearing:
+            share = (mine + 1.0) / (bearing + 1.0)
+            rows = share * float(effective(np.float64(size), np.float64(square))), share * bearing
+            expected.append((share * square, Borne(*rows, rows_needed())))
     return max(expected)[1] if expected else Borne(np.inf, np.inf, 0.0)
 
 
@@ -305,10 +328,14 @@ def squared_skewness(sizes: Floats) -> float:
     98% quantile where that is less. The skewness of a sample is no guide: few rows seldom hold the large amounts that
     make it.
     """
-    if not sizes.size:
-        return 0.0
-    spread = np.diff(np.log(np.quantile(sizes, [NormalDist().cdf(steps) for steps in (0.0, 1.0, 2.0)]))).min()
-    growth = np.exp(min(spread**2, 100.0))
+    return _skewness_from(np.quantile(sizes, _SHARES)) if sizes.size else 0.0
+
+
+_SHARES = [NormalDist().cdf(steps) for steps in (0.0, 1.0, 2.0)]
+
+
+def _skewness_from(quantiles: Floats) -> float:
+    growth = np.exp(min(np.diff(np.log(quantiles)).min() ** 2, 100.0))
     return float((growth + 2.0) ** 2 * (growth - 1.0))
 
 
@@ -316,9 +343,17 @@ def _estimate(
     name: str, found: tuple[float, Floats], design: Design, level: float, amounts: tuple[Floats, Floats]
 ) -> Estimate:
     value, (values, *either) = found
-    variance, degrees, reason = design.variance_of(design.contributions(design.centred(values)))
+    error = design.variance_of(design.contributions(design.centred(values)))
     each = design.weight * either[0], design.weight * either[1]
-    seen, expected = carriers(design.weight * values, design.y), to_expect(design.y, each, amounts)
+    borne = carriers(design.weight * values, design.y), to_expect(design.y, each, amounts)
+    return _with_interval(name, value, error, borne, level)
+
+
+def _with_interval(
+    name: str, value: float, error: tuple[Any, Any, str], borne: tuple[float, Borne], level: float
+) -> Estimate:
+    """From variance, degrees of freedom and a reason against both; few rows that bear amounts allow no interval."""
+    (variance, degrees, reason), (seen, expected) = error, borne
     rows = min(seen, expected.effective)
     if seen < _NEEDED_SEEN or expected.effective < _NEEDED:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_NEEDED}"
@@ -330,3 +365,156 @@ def _estimate(
     moments = Moments(value, float(variance), float(degrees), reason=reason)
     few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < FEW_AMOUNTS else ""
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note or few)
+
+
+# The same of rows that are looked at part by part, twice: for the means, and for how the rows spread about them.
+
+_CELL_BITS = 40  # of a number that are dropped, so that a cell is a 4,096th of its numbers wide at most
+_KINDS = "cost", "gain", "savings"
+
+
+class MoneySums:
+    """Sums over the rows from which money follows for several laws of costs (AmountLaw) and several models.
+
+    Call ``add`` with every part of the rows, then ``spread`` with every part again, and ask for ``money``. What it says
+    is that of :func:`money_of`, but for quantiles of the amounts, which are those of cells a 4,096th wide: these say
+    how many rows an interval needs.
+
+    Parameters
+    ----------
+    laws : sequence of AmountLaw
+        By which amounts cost.
+    models : int
+        How many.
+    """
+
+    def __init__(self, laws: Sequence[AmountLaw], models: int) -> None:
+        self.laws, self.models, self.rows, self.counted, self.right = laws, models, 0, 0.0, 0.0
+        self.bounds, self.own = np.zeros((len(laws), 2)), np.zeros((len(laws), models))
+        self.acted = np.zeros((len(laws), models))
+        self.sizes = _Sizes(), _Sizes()
+        self.spreads = [[[_Spread() for _ in _KINDS] for _ in range(models)] for _ in laws]
+
+    def add(self, part: RowCosts, scores: Sequence[Floats]) -> None:
+        """Add rows and the scores of each model, which are those of amounts, to the means."""
+        weight = part.counted
+        self.rows, self.counted = self.rows + len(part.y), self.counted + float(weight.sum())
+        self.right += float(weight @ part.right[0])
+        for sizes, amounts in zip(self.sizes, (part.false_positive, part.false_negative), strict=True):
+            sizes.add(weight * amounts)
+        for at, law in enumerate(self.laws):
+            self.bounds[at] += [float(weight @ law.charged(part, end)) for end in (-np.inf, np.inf)]
+            for model, score in enumerate(scores):
+                self.own[at, model] += float(weight @ law.charged(part, score))
+                self.acted[at, model] += float(weight @ law.acted(score))
+
+    def spread(self, part: RowCosts, scores: Sequence[Floats], size: float) -> None:
+        """Add rows to what errors of money for so many rows rest on; after ``add`` of all."""
+        shared, unit = self.right / self.counted, part.counted.strides == (0,)
+        kinds = (~part.y, part.y)
+        rows = _Part(None if unit else part.counted, kinds, [mine.astype(np.float64) for mine in kinds])
+        for at, law in enumerate(self.laws):
+            bounds = [law.lines(part, end) for end in (-np.inf, np.inf)]
+            means, best = self.bounds[at] / self.counted, int(np.argmin(self.bounds[at]))
+            for model, score in enumerate(scores):
+                own, mean = law.lines(part, score), float(self.own[at, model] / self.counted)
+                values = {"cost": (size * (own - shared), size * (mean - shared))}
+                values["gain"] = size * (bounds[0] - own), size * (means[0] - mean)
+                if means[best] > 0.0:
+                    values["savings"] = ((mean / means[best]) * bounds[best] - own) / means[best], 0.0
+                for sums, kind in zip(self.spreads[at][model], _KINDS, strict=True):
+                    if kind in values:
+                        sums.add(rows, *values[kind])
+
+    def bearing(self, law: int, model: int) -> float:
+        """Effective number of the amounts that make the cost of one model by one law, where none is set aside."""
+        sums = self.spreads[law][model][0]
+        needed = [sizes.squared_skewness for sizes in self.sizes]
+        return min(_carrying(sums.seen.tolist()), _to_bear(sums.either.tolist(), needed).effective)
+
+    def money(self, law: int, model: int, size: float, unit: str, level: float) -> Money:
+        """Money of one model by one law."""
+        means, mean = self.bounds[law] / self.counted, float(self.own[law, model] / self.counted)
+        best = int(np.argmin(means))
+        found = {"cost": size * mean, "gain": size * (float(means[0]) - mean)}
+        if means[best] > 0.0:
+            found["savings"] = 1.0 - mean / float(means[best])
+        needed = [sizes.squared_skewness for sizes in self.sizes]
+        parts = {}
+        for kind, sums in zip(_KINDS, self.spreads[law][model], strict=True):
+            if kind in found:
+                error = sums.error(self.rows, self.counted)
+                borne = _carrying(sums.seen.tolist()), _to_bear(sums.either.tolist(), needed)
+                parts[kind] = _with_interval(kind, found[kind], error, borne, level)
+        nothing = _no_savings(("none", "all")[best], float(means[best]), level)
+        acted = float(self.acted[law, model] / self.counted)
+        return Money(**{"savings": nothing, **parts}, unit=unit, per=size, acted=acted, scale=self.laws[law].scale)
+
+
+class _Part(NamedTuple):
+    """Weights of some rows, or None for ones, and which are negatives and positives, also as numbers."""
+
+    weight: Floats | None
+    kinds: Sequence[Bools]
+    ones: Sequence[Floats]
+
+
+class _Spread:
+    """Sums over rows that the error of one estimate rests on.
+
+    ``powers`` are squares and fourth powers of weighted values about their mean; ``seen`` and ``either``, by class,
+    are what :func:`carriers` and :func:`to_expect` sum.
+    """
+
+    def __init__(self) -> None:
+        self.powers, self.seen, self.either = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 4))
+
+    def add(self, part: _Part, values: Floats, centre: float) -> None:
+        away = values[0] - centre
+        if part.weight is not None:
+            values, away = values * part.weight, away * part.weight
+        borne, *either = values
+        squares, sizes, own = away * away, np.abs(borne), borne * borne
+        self.powers += squares.sum(), squares @ squares
+        for seen, sums, mine, ones, every in zip(self.seen, self.either, part.kinds, part.ones, either, strict=True):
+            seen += sizes @ ones, own @ ones  # noqa: PLW2901  (rows of the arrays)
+            bears = every != 0.0
+            counts = np.count_nonzero(bears & mine), np.count_nonzero(bears)
+            sums += *counts, np.abs(every).sum(), every @ every  # noqa: PLW2901
+
+    def error(self, rows: int, counted: float) -> tuple[Floats, Floats, str]:
+        """Variance of the mean, and its degrees of freedom."""
+        second, fourth = self.powers[:1] / counted**2, self.powers[1:] / counted**4
+        variance, degrees = pooled_variance(np.array([float(rows)]), second, fourth)
+        return variance, degrees, ""
+
+
+class _Sizes:
+    """Counts and sums of positive numbers in cells a 4,096th of them wide, for their quantiles."""
+
+    def __init__(self) -> None:
+        self.counts, self.sums = (np.zeros(1 << (63 - _CELL_BITS)) for _ in range(2))
+        self.first, self.last = len(self.counts), 0
+
+    def add(self, sizes: Floats) -> None:
+        """Count those that are > 0."""
+        sizes = sizes[sizes > 0.0]
+        if not len(sizes):
+            return
+        cells = sizes.view(np.int64) >> _CELL_BITS  # the bits of positive numbers are in their order
+        first, last = int(cells.min()), int(cells.max()) + 1
+        cells -= first
+        self.counts[first:last] += np.bincount(cells)
+        self.sums[first:last] += np.bincount(cells, sizes)
+        self.first, self.last = min(self.first, first), max(self.last, last)
+
+    def squared_skewness(self) -> float:
+        """That of the numbers, from the means of the cells in which their quantiles lie."""
+        counts, sums = self.counts[self.first : self.last], self.sums[self.first : self.last]
+        used = counts > 0.0
+        if not used.any():
+            return 0.0
+        means, ends = sums[used] / counts[used], np.cumsum(counts[used])
+        places = np.array(_SHARES) * (ends[-1] - 1.0)
+        below, above = (means[np.searchsorted(ends, at(places), side="right")] for at in (np.floor, np.ceil))
+        return _skewness_from(below + (above - below) * (places - np.floor(places)))

@@ -7,6 +7,7 @@ decomposition is that of weighted rows; and it propagates the error of estimated
 from stakes.outcomes._columns import OutcomeColumns
 from stakes.outcomes._partly_verified import Imputed, PartlyVerified
 from stakes.outcomes._row_costs import MONEY_PER as MONEY_PER
+from stakes.outcomes._row_costs import AmountTotals as AmountTotals
 from stakes.outcomes._row_costs import RowCosts, RowDecisions, decide_rows
 from stakes.outcomes._row_costs import check_factor as check_factor
 from stakes.outcomes._row_costs import check_money_per as check_money_per

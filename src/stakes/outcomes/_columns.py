@@ -81,6 +81,11 @@ class OutcomeColumns:
         return self.false_positive is not None
 
     @property
+    def streamable(self) -> bool:
+        """Whether each row says by itself how much it counts: amounts of labels do."""
+        return self.by_amount and self.time is self.verified_by is None
+
+    @property
     def partly(self) -> bool:
         """Whether a missing label means that it was not verified."""
         return self.verified_by is not None

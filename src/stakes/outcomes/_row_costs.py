@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -156,8 +156,11 @@ class RowCosts(Outcome):
             self.weight = np.where(self.decided, 0.0, self.weight)
         self.right, one = right, right[0] is right[1]
         self.correct: Floats = right[0] if one else np.where(self.y, right[1], right[0])
+        self._check_stakes()
+
+    def _check_stakes(self) -> None:
         if not self.weight.any():
-            raise ValueError("nothing is at stake: no row has a wrong decision that costs anything.")
+            raise ValueError(_NOTHING_AT_STAKE)
 
     def _read_labels(self, y_true: Any, sample_weight: Any, pos_label: object) -> Outcome | None:
         if not isinstance(y_true, Outcome):
@@ -325,6 +328,8 @@ class RowCosts(Outcome):
     def mistakes(self, negative: Floats, positive: Floats) -> tuple[Floats, Floats]:
         """Cost of a mistake in each row, if it were a negative and if it were a positive."""
         each = negative * self.false_positive, positive * self.false_negative
+        if not self.n_set_aside:
+            return each
         return np.where(self.decided, 0.0, each[0]), np.where(self.decided, 0.0, each[1])
 
     def parts(self, parts: Floats) -> Floats:
@@ -361,21 +366,13 @@ class RowCosts(Outcome):
             what = self.inner.summary
         else:
             what = f"{int(self.present.sum()):,} rows, {int((self.y & self.present).sum()):,} positives"
-        unit = f" {self.unit}" if self.unit else ""
-        aside = f", {self.n_set_aside:,} rows set aside" if self.n_set_aside else ""
-        return f"{what}, {self.at_stake:,.6g}{unit} at stake{aside}"
+        return _summary(what, self.at_stake, self.unit, self.n_set_aside)
 
     @property
     def methods(self) -> tuple[str, ...]:
         """Sentences on the amounts, and on the outcome that they belong to; [names] cite the papers."""
-        unit = f" ({self.unit})" if self.unit else ""
-        amounts = (
-            f"Each mistake costs what its case has at stake{unit} [bahnsen]; the amounts are taken as known when it "
-            "is decided."
-        )
-        aside = f" {self.n_set_aside:,} cases whose best decision does not depend on the label were set aside."
         inner = () if self.inner is None else self.inner.methods
-        return *inner, amounts + (aside if self.n_set_aside else "")
+        return *inner, _method(self.unit, self.n_set_aside)
 
     @property
     def about(self) -> str:
@@ -400,6 +397,102 @@ def rows_for_money(per: float | Literal["total"], total: float) -> float:
     return total if per == "total" else per
 
 
+_NOTHING_AT_STAKE = "nothing is at stake: no row has a wrong decision that costs anything."
+
+
+def _summary(what: str, at_stake: float, unit: str, n_set_aside: int) -> str:
+    aside = f", {n_set_aside:,} rows set aside" if n_set_aside else ""
+    return f"{what}, {at_stake:,.6g}{f' {unit}' if unit else ''} at stake{aside}"
+
+
+def _method(unit: str, n_set_aside: int) -> str:
+    aside = f" {n_set_aside:,} cases whose best decision does not depend on the label were set aside."
+    return (
+        f"Each mistake costs what its case has at stake{f' ({unit})' if unit else ''} [bahnsen]; the amounts are taken "
+        f"as known when it is decided.{aside if n_set_aside else ''}"
+    )
+
+
+class RowCostsPart(RowCosts):
+    """Some of the rows of a whole, in which one decision may be better or nothing be at stake."""
+
+    def _check_stakes(self) -> None:
+        """Leave it to the whole."""
+
+
+@dataclass
+class AmountTotals:
+    """What is known of rows with amounts that are looked at part by part, and why they would be refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.outcomes import AmountTotals
+    >>> totals = AmountTotals("EUR", "raise")
+    >>> part = totals.add(np.array([False, True]), None, [5.0, np.array([15.0, 45.0])])
+    >>> totals.summary
+    '2 rows, 1 positives, 50 EUR at stake'
+    """
+
+    unit: str
+    on_dominated: str
+    rows: int = 0
+    positives: int = 0
+    at_stake: float = 0.0
+    set_aside: int = 0
+    dominated: tuple[int, int] = (0, 0)  # rows in which acting never hurts, and never helps
+    swapped: int = 0
+    broken: tuple[int, int] = (0, 0)  # false-positive and false-negative amounts that are no finite number
+
+    def add(self, y: Bools, weight: Floats | None, amounts: Sequence[Floats | float]) -> RowCosts | None:
+        """Count a part, and return it; None from the first part on that is refused."""
+        a, b = (np.broadcast_to(amount, y.shape) for amount in amounts)
+        broken = [int(np.count_nonzero(~np.isfinite(amount))) for amount in (a, b)]
+        swapped, act, leave = _without_decision(a, b, np.broadcast_to(1.0, y.shape))
+        self.rows, self.positives = self.rows + len(y), self.positives + int(np.count_nonzero(y))
+        self.swapped += int(np.count_nonzero(swapped))
+        self.broken = self.broken[0] + broken[0], self.broken[1] + broken[1]
+        found = int(np.count_nonzero(act)), int(np.count_nonzero(leave))
+        self.dominated = self.dominated[0] + found[0], self.dominated[1] + found[1]
+        if any(self.broken) or self.swapped or (self.on_dominated == "raise" and any(self.dominated)):
+            return None
+        part = self.part(y, weight, amounts)
+        self.at_stake += part.at_stake
+        self.set_aside += part.n_set_aside
+        return part
+
+    @staticmethod
+    def part(y: Bools, weight: Floats | None, amounts: Sequence[Floats | float]) -> RowCosts:
+        """Outcome of some rows that are fine."""
+        given: dict[str, Any] = {"sample_weight": weight, "on_dominated": "set_aside"}
+        return RowCostsPart(y, false_positive=amounts[0], false_negative=amounts[1], **given)
+
+    def check(self) -> None:
+        """Raise as :class:`RowCosts` does where the rows are refused."""
+        if self.swapped:
+            raise ValueError(f"right decisions cost more than wrong ones in {self.swapped:,} rows: {_SWAPPED}")
+        if self.on_dominated == "raise" and any(self.dominated):
+            act, leave = self.dominated
+            raise ValueError(f"acting never hurts in {act:,} rows and never helps in {leave:,}: {_NO_DECISION}")
+        if not self.at_stake:
+            raise ValueError(_NOTHING_AT_STAKE)
+
+    @property
+    def summary(self) -> str:
+        """One line that describes the rows."""
+        return _summary(f"{self.rows:,} rows, {self.positives:,} positives", self.at_stake, self.unit, self.set_aside)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """A sentence on the amounts."""
+        return (_method(self.unit, self.set_aside),)
+
+    @property
+    def about(self) -> str:
+        """A note for figures."""
+        return f"rows weighted by {self.unit or 'the amount'} at stake"
+
+
 def check_factor(factor: Any) -> float:
     """Return a finite factor > 0, or raise."""
     return check_size(factor, "factor")
@@ -418,24 +511,34 @@ def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArra
     check_choice(on_dominated, "on_dominated", ON_DOMINATED)
     if min(float(part[0] if part.strides == (0,) else part.min()) for part in (a, b)) > 0.0:
         return np.zeros(len(weight), dtype=np.int8)
-    counts = weight > 0.0
-    swapped = counts & (a < 0.0) & (b < 0.0)
+    swapped, act, leave = _without_decision(a, b, weight)
     if swapped.any():
         raise ValueError(
             f"right decisions cost more than wrong ones in {int(swapped.sum())} rows, the first at index "
-            f"{int(np.argmax(swapped))}: the matrix is transposed or the labels are swapped."
+            f"{int(np.argmax(swapped))}: {_SWAPPED}"
         )
-    stake = (a != 0.0) | (b != 0.0)
-    act, leave = counts & stake & (a <= 0.0) & (b >= 0.0), counts & stake & (a >= 0.0) & (b <= 0.0)
     forced = np.where(act, 1, np.where(leave, -1, 0)).astype(np.int8)
     if on_dominated == "raise" and forced.any():
         first = int(np.argmax(forced != 0))
         raise ValueError(
             f"acting never hurts in {int(act.sum())} rows and never helps in {int(leave.sum())}, the first at index "
-            f"{first} (false_positive {a[first]:g}, false_negative {b[first]:g}): there is no decision to take. "
-            "Check the amounts, or pass on_dominated='set_aside' (command line: --on-dominated set_aside)."
+            f"{first} (false_positive {a[first]:g}, false_negative {b[first]:g}): {_NO_DECISION}"
         )
     return forced
+
+
+_SWAPPED = "the matrix is transposed or the labels are swapped."
+_NO_DECISION = (
+    "there is no decision to take. Check the amounts, or pass on_dominated='set_aside' (command line: --on-dominated "
+    "set_aside)."
+)
+
+
+def _without_decision(a: Floats, b: Floats, weight: Floats) -> tuple[Bools, Bools, Bools]:
+    """Rows in which right decisions cost more than wrong ones, acting never hurts, and acting never helps."""
+    counts, stake = weight > 0.0, (a != 0.0) | (b != 0.0)
+    act, leave = counts & stake & (a <= 0.0) & (b >= 0.0), counts & stake & (a >= 0.0) & (b <= 0.0)
+    return counts & (a < 0.0) & (b < 0.0), act, leave
 
 
 # Which rows to act on, with amounts by row; labels are not needed.

@@ -22,6 +22,7 @@ from stakes.tables._engines import (
 from stakes.tables._engines import expressible as expressible
 from stakes.tables._engines import why_clusters_need_rows as why_clusters_need_rows
 from stakes.tables._losses import sum_losses as sum_losses
+from stakes.tables._predictions import INCOMPLETE_HINT as INCOMPLETE_HINT
 from stakes.tables._predictions import ClassPredictions as ClassPredictions
 from stakes.tables._predictions import Predictions, frame_columns, read_predictions
 from stakes.tables._predictions import complete_rows as complete_rows
@@ -34,6 +35,8 @@ from stakes.tables._scored import copy_with_columns as copy_with_columns
 from stakes.tables._streams import as_lazy as as_lazy
 from stakes.tables._streams import check_first_rows as check_first_rows
 from stakes.tables._streams import count_rows as count_rows
+from stakes.tables._streams import priced_rows as priced_rows
+from stakes.tables._streams import stream_amounts as stream_amounts
 from stakes.tables._streams import stream_rows as stream_rows
 from stakes.tables._streams import streams as streams
 from stakes.tables._text_files import ENDINGS, file_digest

@@ -555,6 +555,7 @@ def renamed(rows: nw.LazyFrame[Any], roles: Roles, label: nw.Expr) -> nw.LazyFra
     """Select label, scores, weight and groups under internal names."""
     numbers = {f"s{i}": name for i, name in enumerate(roles.models)}
     numbers |= {} if roles.weight is None else {"w": roles.weight}
+    numbers |= {f"m_{name}": name for name in roles.measured}
     return rows.select(
         label.alias("y"),
         *(nw.col(name).cast(nw.Float64).alias(own) for own, name in numbers.items()),

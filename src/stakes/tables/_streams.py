@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from stakes.base.formulas import LARGEST
+from stakes.base.formulas import LARGEST, choose
+from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats
 from stakes.outputs.files import import_optional
 from stakes.outputs.serialization import Location
@@ -19,9 +20,10 @@ from stakes.tables._engines import is_positive, refuse, renamed, weighing
 from stakes.tables._predictions import column_names, from_native
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 Batch = tuple[Bools, list[Floats], Floats | None]
+AmountBatch = tuple[Bools, list[Floats], Floats | None, list[Floats | float]]
 
 AT_ONCE = 1 << 16  # rows of a batch
 
@@ -72,6 +74,68 @@ def stream_rows(
     if not streams(frame):
         return None
     roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
+    return (batch for batch, _ in _checked_batches(frame, roles, pos_label))
+
+
+def stream_amounts(
+    frame: nw.LazyFrame[Any], *, amounts: Sequence[str | float], outcome: OutcomeFromColumns, **what: Any
+) -> Iterator[AmountBatch]:
+    """Stream what :func:`stream_rows` does, and amounts of every row: columns, or one number for all rows.
+
+    Parameters
+    ----------
+    frame : narwhals LazyFrame
+        The rows, of an engine that can stream (:func:`streams`).
+    amounts : sequence of str or float
+        Which amounts.
+    outcome : OutcomeColumns
+        Names the columns among them.
+    **what
+        ``label``, ``models``, ``weight`` and ``pos_label`` of :func:`stream_rows`.
+
+    Returns
+    -------
+    iterator of tuple
+        As there, and last the amounts, unchecked: nan where one is missing.
+
+    Raises
+    ------
+    DataError
+        As there.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import polars as pl
+    >>> from stakes.outcomes import OutcomeColumns
+    >>> from stakes.tables import stream_amounts
+    >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1], "a": [0.1, 0.8], "eur": [20, 90]}))
+    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> [batch[3] for batch in stream_amounts(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=told)]
+    [[5, array([20., 90.])]]
+    """
+    roles = _amount_roles(frame, outcome, **what)
+    for batch, cells in _checked_batches(frame, roles, what.get("pos_label")):
+        yield *batch, [cells[f"m_{amount}"] if isinstance(amount, str) else amount for amount in amounts]
+
+
+def _amount_roles(
+    frame: nw.LazyFrame[Any],
+    outcome: OutcomeFromColumns,
+    *,
+    label: str,
+    models: Iterable[str],
+    weight: str | None = None,
+    pos_label: object = None,  # noqa: ARG001  (which is no column)
+) -> Roles:
+    asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": None, "outcome": outcome}
+    return choose_roles(column_names(frame), (), **asked)
+
+
+def _checked_batches(
+    frame: nw.LazyFrame[Any], roles: Roles, pos_label: object
+) -> Iterator[tuple[Batch, dict[str, Any]]]:
+    """Classes, scores and weights of the rows, and all their cells."""
     (negative, positive), label_of = _labels(frame, roles, pos_label)
     batches = _batches(renamed(weighing(frame, roles), roles, label_of))
     names = [f"s{i}" for i in range(len(roles.models))]
@@ -83,18 +147,63 @@ def stream_rows(
         fine = fine and all(_within(score, 1.0) for score in scores) and (by is None or _within(by, LARGEST))
         return (ups, scores, by) if fine else None
 
-    def rows() -> Iterator[Batch]:
-        with closing(batches):  # an engine takes no other query while one has rows left
-            while (batch := worked(frame, lambda: next(batches, None))) is not None:
-                found = checked(batch)
-                if found is None:
-                    break
-                yield found
-            else:
-                return
-        refuse(frame, roles, pos_label)
+    with closing(batches):  # an engine takes no other query while one has rows left
+        while (batch := worked(frame, lambda: next(batches, None))) is not None:
+            found = checked(batch)
+            if found is None:
+                break
+            yield found, batch
+        else:
+            return
+    refuse(frame, roles, pos_label)
 
-    return rows()
+
+def priced_rows(
+    frame: nw.LazyFrame[Any], *, amounts: Sequence[str | float], outcome: OutcomeFromColumns, **what: Any
+) -> tuple[nw.LazyFrame[Any], str]:
+    """Let the engine map probabilities to the scores of rows with amounts, and weigh rows by what is at stake in them.
+
+    Parameters
+    ----------
+    frame : narwhals LazyFrame
+        Rows that :func:`stream_amounts` found to be fine.
+    amounts : pair of str or float
+        Of a false positive and of a false negative: a column, or one amount for all rows.
+    outcome, **what
+        As there.
+
+    Returns
+    -------
+    tuple of LazyFrame and str
+        Label, scores and stakes, and the name of the column of stakes; 0 where one decision is never worse.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import polars as pl
+    >>> from stakes.outcomes import OutcomeColumns
+    >>> from stakes.tables import priced_rows
+    >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1], "a": [0.5, 0.1], "eur": [15.0, 45.0]}))
+    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> rows, stake = priced_rows(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=told)
+    >>> rows.collect()["a"].to_list(), rows.collect()[stake].to_list()
+    ([0.75, 0.5], [5.0, 45.0])
+    """
+    roles = _amount_roles(frame, outcome, **what)
+    (_, positive), label_of = _labels(frame, roles, what.get("pos_label"))
+    a, b = (nw.col(x).cast(nw.Float64) if isinstance(x, str) else nw.lit(float(x)) for x in amounts)
+    at_stake = choose(label_of == positive, b, a)
+    if roles.weight is not None:
+        at_stake = nw.col(roles.weight).cast(nw.Float64) * at_stake
+    stake = "stake"
+    while stake in (roles.label, *roles.models):
+        stake += "_"
+    scores = []
+    for name in roles.models:
+        p = nw.col(name).cast(nw.Float64)
+        scores.append((p * b / ((1.0 - p) * a + p * b)).alias(name))
+    weights = choose((a > 0.0) & (b > 0.0), at_stake, 0.0).alias(stake)
+    return frame.select(nw.col(roles.label), *scores, weights), stake
 
 
 def _labels(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> tuple[tuple[float, float], nw.Expr]:

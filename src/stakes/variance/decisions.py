@@ -304,13 +304,16 @@ class Decisions:
         return cls(means, matrices, each[0].rows, unpaired=unpaired, highest=highest)
 
     @classmethod
-    def from_sums(cls, sums: Sums, pairs: Integers, rules: DecisionRules, *, fixed: bool) -> Decisions:
-        """From the sums of every pair."""
+    def from_sums(
+        cls, sums: Sums, pairs: Integers, rules: DecisionRules, *, fixed: bool, idle: float = 0.0
+    ) -> Decisions:
+        """From the sums of every pair, and the number of rows of no weight."""
         first, second = pairs
         masses, counts, matrices = sums.weight[:, 0], sums.count[:, 0], Variance.matrices(rules.count)
         alone = np.flatnonzero(second == rules.count - 1)
         means = sums.value[alone][np.argsort(first[alone])]
-        matrices.put(sums.variance(rules.max_gap(fixed=fixed)[:, first, second], fixed=fixed), first, second)
+        max_gap = rules.max_gap(fixed=fixed)[:, first, second]
+        matrices.put(sums.variance(max_gap, fixed=fixed, idle=idle), first, second)
         positives = round(float(counts[1]))
         rows = round(float(counts.sum())) - positives, positives
         return cls(means, matrices, rows, highest=rules.highest(masses, fixed=fixed))
@@ -543,6 +546,8 @@ class PairSums(Serializable):
         Sums over clusters, where only rows of different clusters are independent. Such sums are not merged or kept.
     pos_label : str, int or float, default 1
         The label of the positive class. Sums of other classes are not merged.
+    idle : float, default 0
+        Further rows, in which nothing is at stake: they are none of ``rows``, and errors count them.
 
     Examples
     --------
@@ -561,6 +566,7 @@ class PairSums(Serializable):
     apart: Floats
     clusters: ClusterSums | None = None
     pos_label: str | float = 1
+    idle: float = 0.0
 
     _what: ClassVar[str] = "set of pair sums"
     _form: ClassVar[str] = "stakes-pairs-2"
@@ -742,7 +748,7 @@ class PairSums(Serializable):
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
                 raise ValueError(f"merge needs sums of the same {name}, got {mine!r} and {its!r}.")
-        sums = ("rows", "mass", "powers", "carriers", "apart")
+        sums = ("rows", "mass", "powers", "carriers", "apart", "idle")
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in sums})
 
     def moments(self, prevalence: float | None = None) -> Decisions:
@@ -750,7 +756,7 @@ class PairSums(Serializable):
         n, fixed = len(self.models), prevalence is not None
         rules, pairs = DecisionRules(self.costs, self.rule, n, constants=True), np.array(pairs_of_decisions(n)).T
         sums = self._sums(self._factors(prevalence))
-        found = Decisions.from_sums(sums, pairs, rules, fixed=fixed)
+        found = Decisions.from_sums(sums, pairs, rules, fixed=fixed, idle=self.idle)
         if self.clusters is not None:
             stated, shape = self.clusters.prevalence, self.clusters.shape
             if (stated is None) == fixed or not math.isclose(stated or 1.0, prevalence or 1.0, rel_tol=1e-9):

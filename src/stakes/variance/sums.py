@@ -259,7 +259,13 @@ class Sums:
         return self.nonzero, *self.about(0.0)
 
     def variance(
-        self, max_loss: Floats, centre: Floats | None = None, *, fixed: bool = False, raw: Sums | None = None
+        self,
+        max_loss: Floats,
+        centre: Floats | None = None,
+        *,
+        fixed: bool = False,
+        raw: Sums | None = None,
+        idle: float = 0.0,
     ) -> Variance:
         """Variance of the mean of independent units.
 
@@ -273,6 +279,8 @@ class Sums:
             Whether the class totals are known: each class is then centred on its own mean.
         raw : Sums, optional
             Of the values themselves, where these sums are those of their influence.
+        idle : float, default 0
+            Further units that were drawn, of no weight.
         """
         with np.errstate(invalid="ignore"):  # infinite losses have no spread
             centre = self.mean if fixed else self.value if centre is None else aligned(centre, self.mean.ndim)
@@ -280,7 +288,8 @@ class Sums:
             second, fourth = self.about(centre)
             constant = is_constant(second, carried[1])
             second, fourth = (np.where(constant, 0.0, part) for part in (second, fourth))
-            variance, degrees = (class_variance if fixed else pooled_variance)(self.count, second, fourth)
+            count = self.count + idle / len(self.count) if idle else self.count
+            variance, degrees = (class_variance if fixed else pooled_variance)(count, second, fourth)
             return self.add_unseen(variance / self.weight.sum(axis=0) ** 2, degrees, max_loss, carried)
 
     def add_unseen(self, variance: Floats, degrees: Floats, max_loss: Floats, raw: Raw) -> Variance:
