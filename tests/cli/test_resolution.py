@@ -143,13 +143,14 @@ def test_amounts_of_a_pattern_are_streamed_and_pooled(cli, monkeypatch, folder):
     assert "pooled into 8,192 cells" in told.err
     assert "EUR at stake" in told.out
     monkeypatch.setattr("stakes.cli.task.Task._gathered", None)
-    found = answer(cli("evaluate", "*.parquet", *PRICED, "--resolution", "100", "--json"))
     pl.concat([pl.read_parquet(folder / f"{k}.parquet") for k in "01"]).write_csv(folder / "all.csv")
-    known = answer(cli("evaluate", "all.csv", *PRICED, "--json"))
-    for one, other in zip(found["money"], known["money"], strict=True):
-        numbers = [key for key, value in other.items() if isinstance(value, float)]
-        assert {"value", "standard_error", "ci_low", "ci_high", "per"} < set(numbers)
-        assert [one[key] for key in numbers] == pytest.approx([other[key] for key in numbers], rel=1e-12)
+    for per in ([], ["--per", "total"]):
+        found = answer(cli("evaluate", "*.parquet", *PRICED, *per, "--resolution", "100", "--json"))
+        known = answer(cli("evaluate", "all.csv", *PRICED, *per, "--json"))
+        for one, other in zip(found["money"], known["money"], strict=True):
+            numbers = [key for key, value in other.items() if isinstance(value, float)]
+            assert {"value", "standard_error", "ci_low", "ci_high", "per"} < set(numbers)
+            assert [one[key] for key in numbers] == pytest.approx([other[key] for key in numbers], rel=1e-12)
 
 
 @pytest.mark.usefixtures("parts")

@@ -287,6 +287,8 @@ class Task:
         asked = {field.name for field in fields(options)} & signature(evaluate_frame).parameters.keys()
         what: dict[str, Any] = {key: getattr(options, key) for key in asked}
         what |= {key: getattr(source, key) for key in ("label", "models", "weight", "pos_label", "on_missing")}
+        if options.outcome is not None:  # amounts, for which per= is the number of rows of money
+            what["per"] = options.money_per
         with working(f"{doing} {name(source.file)}"):
             try:
                 cells = self._cells(frame)
