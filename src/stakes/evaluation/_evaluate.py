@@ -903,6 +903,6 @@ def _evaluate_amounts(
         for name in what["models"]
     }
     check_tables(tables, options, pairs)
-    told: dict[str, Any] = {"by_amount": True, "n_rows": charged.totals.rows, "about": charged.totals.about}
-    each = tuple(replace(table, **told) for table in tables.values())
+    facts: dict[str, Any] = {"by_amount": True, "n_rows": charged.totals.rows, "about": charged.totals.about}
+    each = tuple(replace(table, **facts) for table in tables.values())
     return _assemble(tuple(tables), each, pairs.moments(), options, pairs=pairs, _charged=charged, **about)

@@ -210,8 +210,8 @@ def why_amounts_need_rows(options: Options, frame: Any) -> str:
     >>> from stakes.core.options import Options
     >>> from stakes.evaluation import why_amounts_need_rows
     >>> from stakes.outcomes import OutcomeColumns
-    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
-    >>> why_amounts_need_rows(Options(outcome=told, groups=["country"]), nw.from_native(pl.LazyFrame({"y": [1]})))
+    >>> outcome = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> why_amounts_need_rows(Options(outcome=outcome, groups=["country"]), nw.from_native(pl.LazyFrame({"y": [1]})))
     'amounts with groups= need the rows'
     """
     outcome: Any = options.outcome

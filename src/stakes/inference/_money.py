@@ -70,8 +70,8 @@ class Money(Tabular):
 
     def _records(self) -> list[dict[str, Any]]:
         parts = self.cost, self.gain, self.savings
-        told = {"scale": self.scale, "per": self.per}
-        return [record | told for part in parts for record in part._records()]
+        shared = {"scale": self.scale, "per": self.per}
+        return [record | shared for part in parts for record in part._records()]
 
     def record(self) -> dict[str, Any]:
         """Cost, gain and savings with their intervals, and the share acted on, as plain values."""

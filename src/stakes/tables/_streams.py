@@ -110,8 +110,8 @@ def stream_amounts(
     >>> from stakes.outcomes import OutcomeColumns
     >>> from stakes.tables import stream_amounts
     >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1], "a": [0.1, 0.8], "eur": [20, 90]}))
-    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
-    >>> [batch[3] for batch in stream_amounts(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=told)]
+    >>> outcome = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> [batch[3] for batch in stream_amounts(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=outcome)]
     [[5, array([20., 90.])]]
     """
     roles = _amount_roles(frame, outcome, **what)
@@ -184,8 +184,8 @@ def priced_rows(
     >>> from stakes.outcomes import OutcomeColumns
     >>> from stakes.tables import priced_rows
     >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1], "a": [0.5, 0.1], "eur": [15.0, 45.0]}))
-    >>> told = OutcomeColumns(false_positive=5, false_negative="eur")
-    >>> rows, stake = priced_rows(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=told)
+    >>> outcome = OutcomeColumns(false_positive=5, false_negative="eur")
+    >>> rows, stake = priced_rows(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=outcome)
     >>> rows.collect()["a"].to_list(), rows.collect()[stake].to_list()
     ([0.75, 0.5], [5.0, 45.0])
     """
