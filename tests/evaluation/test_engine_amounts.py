@@ -115,6 +115,15 @@ def test_amounts_in_the_engine_are_those_of_the_rows(lazy, asked):
     assert [one.difference, *one.interval] == pytest.approx([other.difference, *other.interval], rel=1e-12)
 
 
+def test_rows_set_aside_on_either_side_count_nothing_even_where_the_model_is_certain(lazy):
+    place = np.arange(ROWS)
+    free = {"eur": np.where(place < 700, 0.0, AMOUNT), "call": np.where(place > 2200, 0.0, COLUMNS["call"])}
+    sure = {"b": np.where(place % 3 == 0, Y.astype(float), np.where(place % 50 == 1, 0.0, COLUMNS["b"]))}
+    columns = COLUMNS | free | sure
+    found, known = (evaluate_frame(make(columns), **ASKED, outcome=ASIDE) for make in (lazy, pl.DataFrame))
+    same(facts(found), facts(known))
+
+
 def test_labels_of_words_are_streamed(lazy):
     words = COLUMNS | {"y": np.where(Y, "fraud", "fine")}
     found = evaluate_frame(lazy(words), **ASKED, outcome=TOLD, pos_label="fraud")
