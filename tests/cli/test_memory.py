@@ -1,5 +1,6 @@
-"""The program's own process keeps memory that is freed for the next arrays."""
+"""The program's own process keeps freed memory for the next arrays, and needs one thread of BLAS."""
 
+import os
 import platform
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_freed_arrays_make_room_for_the_next_ones_without_the_system():
 def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, capsys):
     pytest.importorskip("typer")
     pytest.importorskip("rich")
-    for name in ("keep_freed", "skip_last_collection"):
+    for name in ("keep_freed", "one_blas_thread", "skip_last_collection"):
         monkeypatch.setattr(cli, name, lambda: pytest.fail("the process is not the program's own"))
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("stakes ")
@@ -57,6 +58,27 @@ sys.exit(main())
         [sys.executable, tmp_path / "program.py", "--version"], capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout.splitlines()[-1], run.stderr) == (0, "True", "")
+
+
+@pytest.mark.parametrize(
+    ("given", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2), ({"OMP_NUM_THREADS": "2"}, 2)]
+)
+def test_the_program_uses_one_thread_of_blas_unless_the_user_says_otherwise(given, threads):
+    pytest.importorskip("typer")
+    code = """
+import atexit, sys
+def tell():
+    import numpy, threadpoolctl
+    print({pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "openblas"})
+atexit.register(tell)
+from stakes.cli import main
+sys.exit(main())
+"""
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("a machine of one processor has one thread in any case")
+    env = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")} | given
+    run = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True, env=env)
+    assert run.stdout.splitlines()[-1] == f"{{{threads}}}"
 
 
 LIMITED = pytest.mark.skipif(sys.platform != "linux", reason="needs limits of the address space.")

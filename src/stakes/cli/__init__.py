@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from stakes.cli.memory import address_limit, keep_freed, skip_last_collection, supervised
+from stakes.cli.memory import address_limit, keep_freed, one_blas_thread, skip_last_collection, supervised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         keep_freed()  # the process is the program's own
+        one_blas_thread()
         started = partial(_started, sys.argv[1:])
         code = started() if address_limit() is None else supervised(started)
         skip_last_collection()
