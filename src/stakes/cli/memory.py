@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # numbers of glibc's malloc.h, and the most that it takes for the second
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 _KEPT, _LARGEST = 1 << 28, 1 << 25
-_SELDOM = 100_000
+_SELDOM = 300_000  # objects: a command that answers in half a second makes fewer
 # what the libraries reserve with one thread each, a third more than was measured with polars 1.41 and OpenBLAS 0.3.30
 _NEEDED = 640 << 20
 _THREADS = ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
