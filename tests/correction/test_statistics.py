@@ -191,6 +191,18 @@ def test_drawing_ends_where_no_other_draw_would_reach_the_observed(weighted, mon
     assert len(found()[1]) == 199
 
 
+def test_labels_are_drawn_each_with_its_own_probability():
+    chance = np.array([0.0, 1e-5, 1 / 65536, 0.001, 0.02, 0.02, 0.3, 0.5, 0.9, 1 - 1e-5, 1.0])
+    labels, drawn = statistics._bernoulli(chance, np.random.default_rng(0)), np.zeros((60_000, len(chance)), bool)
+    for row in drawn:
+        row[:] = labels()
+    assert np.all(np.abs(drawn.mean(axis=0) - chance) <= 4.5 * np.sqrt(chance * (1 - chance) / len(drawn)))
+    between = np.cov(drawn[:, chance % 1 > 0], rowvar=False)  # independent
+    spread = np.sqrt(chance * (1 - chance))[chance % 1 > 0]
+    np.fill_diagonal(between, 0.0)
+    assert np.all(np.abs(between) <= 4.5 * np.outer(spread, spread) / math.sqrt(len(drawn)))
+
+
 @pytest.mark.parametrize(("seed", "digits"), [(3, 9), (8, 9), (3, 3)])
 def test_many_scores_are_drawn_until_fifty_reach_the_observed(seed, digits, monkeypatch):
     y, g = sample(seed, 150)
@@ -203,8 +215,10 @@ def test_many_scores_are_drawn_until_fifty_reach_the_observed(seed, digits, monk
     assert p == pytest.approx(all_of_them, rel=4 / math.sqrt(50))
 
 
+@pytest.mark.parametrize("rows_at_once", [64, 1000])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_e_value_is_the_mean_of_the_bets(weighted):
+def test_e_value_is_the_mean_of_the_bets(weighted, rows_at_once, monkeypatch):
+    monkeypatch.setattr(statistics, "_BET_ROWS", rows_at_once)
     y, g, *w = sample(5, 300, weighted=weighted)
     power = w[0] / w[0].max() if w else np.ones(300)
     course = np.zeros(300)

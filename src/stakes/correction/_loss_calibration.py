@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
@@ -175,12 +174,13 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
     tied = np.flatnonzero(counts != 1.0)
     whole, many = counts.astype(np.int64), len(counts) > _MANY
     passed, squares = np.append(0.0, np.cumsum(counts)), float(counts @ table.scores**2)
+    labels = _bernoulli(table.scores, rng)
 
     def miscalibration() -> float:
         if not many and len(tied):
             ups = rng.binomial(whole, table.scores).astype(np.float64)
             return brier_miscalibration(table.scores, ups, counts - ups)
-        hit = rng.random(len(whole)) < table.scores
+        hit = labels()
         if not many:
             return brier_miscalibration(table.scores, hit.astype(np.float64), (~hit).astype(np.float64))
         drawn = rng.binomial(whole[tied], table.scores[tied])
@@ -191,6 +191,25 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
         return _of_positives(table.scores, passed, squares, place, ups)
 
     return observed, _p_value(miscalibration, observed, float(counts.sum()), repeats, many=many)
+
+
+def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
+    """Return what draws for each row whether it is positive, each with its own probability.
+
+    A uniform number below p has its first 16 bits below those of p; only where they are equal, further bits decide.
+    """
+    first = np.minimum(np.floor(p * 65536.0), 65535.0).astype(np.uint16)
+    rest, most = p * 65536.0 - first, np.iinfo(np.uint64).max
+
+    def draw() -> Bools:
+        numbers = rng.integers(most, size=-(-len(p) // 4), dtype=np.uint64, endpoint=True)
+        bits = numbers.view(np.uint16)[: len(p)]
+        hit = bits < first
+        equal = np.flatnonzero(bits == first)
+        hit[equal] = rng.random(len(equal)) < rest[equal]
+        return hit
+
+    return draw
 
 
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -205,12 +224,8 @@ def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.ra
         return brier_miscalibration(score[starts], ups, total - ups)
 
     observed, rows = miscalibration(label), float(mass.sum() / mass.max(initial=0.0))
-    draw = partial(_draw, miscalibration, score, rng)
-    return observed, _p_value(draw, observed, rows, repeats, many=len(starts) > _MANY)
-
-
-def _draw(miscalibration: Callable[[Bools], float], score: Floats, rng: np.random.Generator) -> float:
-    return miscalibration(rng.random(len(score)) < score)
+    labels = _bernoulli(score, rng)
+    return observed, _p_value(lambda: miscalibration(labels()), observed, rows, repeats, many=len(starts) > _MANY)
 
 
 def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: int, *, many: bool) -> float:
