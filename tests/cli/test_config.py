@@ -16,6 +16,17 @@ COMMANDS = {
 }
 
 
+def test_no_command_has_a_flag_set_by_default():
+    flags = [
+        (command, key, option.default)
+        for command, options in typer.main.get_command(run.app).options_of_all().items()
+        for key, option in options.items()
+        if option.is_flag
+    ]
+    assert {command for command, key, _ in flags if key == "debug"} >= {"evaluate", "update", "boundary.fit"}
+    assert [flag for flag in flags if flag[2]] == []
+
+
 @pytest.fixture
 def write(folder, tmp_path):  # noqa: ARG001  (the folder of the results stays empty)
     def write(text):

@@ -174,6 +174,10 @@ def test_no_model_is_crowned_where_none_beats_treating_all_or_no_one():
     assert found.best_model == "m0"
     assert found.sentence.startswith("No model costs less than treating everyone on these 2,000 rows")
     assert "m0 costs least" not in found.sentence
+    assert "m0, the best model, " in found.sentence
+    alone = select_best(y, {"m0": models["m0"]}, costs=(0.01, 0.02)).sentence
+    assert "m0 0." in alone
+    assert "best model" not in alone
     copies = select_best(y, {"a": np.full(len(y), 0.5)}, costs=(0.01, 0.02))
     assert copies.chosen == "treat all"
     assert copies.tied == ("a", "treat all")

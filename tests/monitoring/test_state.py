@@ -66,6 +66,17 @@ def test_days_no_longer_kept_leave_everything_but_their_sums(monkeypatch):
     assert (short.n_days, short.n_rows, short.mean) == (whole.n_days, whole.n_rows, pytest.approx(whole.mean))
 
 
+def test_an_alarm_of_a_day_no_longer_kept_is_read_if_it_is_earlier_than_those_kept(monkeypatch):
+    monkeypatch.setitem(__import__("stakes.monitoring._monitor", fromlist=["x"]).KEPT_DAYS, "day", 50)
+    watch = fed(400, rise_at=200)
+    state = json.loads(watch.to_json())
+    assert watch.alarm_day < min(state["days"]) == 351
+    assert CostMonitor.from_json(watch.to_json()).alarm_day == watch.alarm_day
+    for day in (401, "2026-01-01"):
+        with pytest.raises(ValueError, match=r"alarm_day must be one of days, or earlier"):
+            CostMonitor.from_json(json.dumps(state | {"alarm_day": day}))
+
+
 def test_ten_years_of_a_million_rows_a_day_stay_small_and_fast():
     rng = np.random.default_rng(0)
     start = np.datetime64("2026-01-01")

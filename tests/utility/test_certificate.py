@@ -67,6 +67,14 @@ def check_steps(estimate, exact):
         assert estimate.steps(middle, last)[0] == pytest.approx(rise[middle - first :], abs=1e-14)
 
 
+@pytest.mark.parametrize("name", ["precision", "accuracy", "sec"])
+def test_bounds_of_closed_forms_are_of_the_order_of_one_rounding(name):
+    estimate = estimate_curve(Batch.of(np.random.default_rng(0).random(2000)), MEASURES[name], 0, "auto")
+    rise, bound = estimate.steps(1, 2000)
+    assert np.all(bound <= 1e-14)
+    assert np.mean(np.abs(rise) > bound) > 0.99  # which tells nearly all neighbours apart
+
+
 @given(p=SIXTEENTHS, c=COEFFICIENTS, d=COEFFICIENTS, fill=st.integers(0, 1))
 @example(p=[0.0, 1 / 16], c=(0.0, 0.0, 0.0, 0.0), d=(1.0, 0.0, 1.0, -1.0), fill=1)  # the law's rounding alone
 @settings(max_examples=400)
