@@ -149,6 +149,18 @@ def test_dominance_is_the_difference_at_every_matrix_of_the_segment(seed):
     assert found.difference == pytest.approx(gap.mean(), abs=1e-3)
 
 
+def test_shares_of_a_segment_are_of_the_whole_mass_of_its_measure():
+    y, prob = simulated(40, 2, 3)
+    other = np.random.default_rng(4).dirichlet(np.ones(2), 40)
+    ends = [[[0, 0], [1, 0]], [[0, 1], [0, 0]]]
+    once, thrice = (
+        evaluate_actions(y, {"a": prob, "b": other}, matrices=ends, theta=k * costs.Uniform(0, 1)).dominance("a", "b")
+        for k in (1.0, 3.0)
+    )
+    assert 0.0 < once.a_better < once.a_better + once.b_better <= 1.0
+    assert (thrice.a_better, thrice.b_better) == pytest.approx((once.a_better, once.b_better), rel=1e-12)
+
+
 def test_who_costs_less_on_a_segment_is_said_in_a_sentence():
     # the cost of a false alarm grows from 0 to 1 as that of a miss falls from 1 to 0
     ends = [[[0, 0], [1, 0]], [[0, 1], [0, 0]]]

@@ -188,6 +188,16 @@ def test_state_of_another_promise_is_refused(bench, cli):
         assert f"watches {option} {kept}, not {value}" in outcome.err
 
 
+def test_evidence_at_the_alarm_above_the_highest_is_refused(bench, cli):
+    assert cli(*ASK, bench.kept, *bench.files, "--state", "watch.json").code == 4
+    state = json.loads((bench.folder / "watch.json").read_text(encoding="utf-8"))
+    state["alarm"]["e_value"] = 1.01 * state["monitor"]["max_e_value"]
+    (bench.folder / "watch.json").write_text(json.dumps(state), encoding="utf-8")
+    outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json")
+    assert outcome.code == 3
+    assert "evidence from 20 to " in outcome.err
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -15,6 +15,7 @@ from stakes.base.validation import (
     check_scores,
     check_unit,
     check_weights,
+    plain_labels,
     to_array,
 )
 
@@ -395,3 +396,18 @@ def test_two_rows_of_two_are_taken_for_a_table_of_costs(given, table):
     with pytest.raises(ValueError, match="costs must be a cost distribution") as raised:
         stakes.evaluate([0, 1], [0.1, 0.2], costs=given)
     assert ("from_cost_matrix" in str(raised.value)) == table
+
+
+@pytest.mark.parametrize(
+    ("labels", "plain"),
+    [
+        ([1, 2, 1], [1, 2, 1]),
+        ([1, "a"], ["1", "a"]),
+        ([2**53, 2**53 + 1, 0.5], ["9007199254740992", "9007199254740993", "0.5"]),  # two of them round alike
+        ([2**70, 1], ["1180591620717411303424", "1"]),
+    ],
+)
+def test_labels_of_any_kind_become_numbers_or_texts_that_stay_apart(labels, plain):
+    found = plain_labels(np.array(labels, dtype=object))
+    assert found.dtype.kind == np.array(plain).dtype.kind
+    assert found.tolist() == plain

@@ -266,6 +266,14 @@ def test_curve_refuses_bad_input():
         loss_calibration_curve([0, 1], [0.2, 0.6], pos_weight=2, positive_share=0.5)
 
 
+def test_no_class_weight_is_needed_where_every_cell_has_the_shares_it_states():
+    cells = np.array([[0.2, 0.3, 0.5], [0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.4, 0.2, 0.4], [0.3, 0.1, 0.6]])
+    y = np.concatenate([np.repeat([0, 1, 2], np.rint(10 * cell).astype(int)) for cell in cells])
+    found = loss_calibration_test(y, np.repeat(cells, 10, axis=0), n_resamples=0)
+    assert found.vector_statistic == pytest.approx(0.0, abs=1e-9)
+    assert found.vector_p_value == pytest.approx(1.0)
+
+
 def test_scores_that_become_equal_are_pooled():
     scores = 1.0 - np.array([4, 3, 2, 1]) * 2.0**-53
     curve = loss_calibration_curve([0, 1, 0, 1], scores, positive_share=1e-3)

@@ -61,6 +61,7 @@ def test_tie_must_lie_in_0_and_1(make, tie):
     ("values", "weights", "message"),
     [
         ([0.1, 1.5], None, r"^values must lie in \[0, 1\], got 1.5 at index 1"),
+        ([0.0, 1.0, 1.5], None, r"^values must lie in \[0, 1\], got 1.5 at index 2"),
         ([NAN], None, r"^values must lie in \[0, 1\], got nan at index 0"),
         ([], None, r"^values and weights must be 1-D and of equal length > 0, got \(0,\)"),
         ([[0.1, 0.2]], None, r"^values and weights must be 1-D"),

@@ -201,6 +201,8 @@ def test_tail_probability_of_the_worst_outcome_is_exact():
     # acting on all three where the constant never would: no event is the worst that can happen
     assert excess_tail(table, costs.Uniform(0.1, 0.15), 0.05) == pytest.approx(np.prod(1 - scores), rel=1e-12)
     assert excess_tail(table, costs.Uniform(0.5, 0.6), 0.05) == 1.0
+    sure = ScoreTable.from_predictions([0, 0, 0, 0], [*scores, 0.0])  # as it says
+    assert excess_tail(sure, costs.Uniform(0.1, 0.15), 0.05) == pytest.approx(np.prod(1 - scores), rel=1e-12)
     impossible = ScoreTable.from_predictions([0, 1], [0.2, 0.0])
     assert excess_tail(impossible, costs.Uniform(0.1, 0.3), 0.05) == 0.0
 

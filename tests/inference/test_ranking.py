@@ -149,7 +149,9 @@ def test_shares_and_sentences():
     assert found.share("a") + found.share("b") + found.share("equal") == pytest.approx(1.0)
     assert str(found).startswith("neither is better at every cost ratio from 0.1 to 0.5")
     assert str(dominance(a, a)) == "a and b cost the same at every cost ratio from 0 to 1"
-    assert str(dominance(a, b, low=0.3, high=0.3)) == "a costs less than b at the cost ratio 0.3"
+    alone = dominance(a, b, low=0.3, high=0.3)
+    assert str(alone) == "a costs less than b at the cost ratio 0.3"
+    assert (alone.share("a"), alone.share("b"), alone.share("equal")) == (1.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="low and high must satisfy"):
         dominance(a, b, low=0.5, high=0.1)
 

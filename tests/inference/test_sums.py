@@ -39,6 +39,15 @@ def test_sums_are_the_plain_formulas(weighted):
     assert found.about(centre)[0] == pytest.approx(np.array(powers), rel=1e-12)
 
 
+@pytest.mark.parametrize("idle", [0, 3])
+def test_further_units_of_no_weight_count_among_those_drawn(idle):
+    values, y, weight = units(n=6, seed=4)
+    found = Sums.from_units(values, y, weight).variance(np.full(2, np.inf), idle=float(idle)).variance
+    away = weight * (values - np.average(values, weights=weight, axis=1)[:, None])
+    n = 6 + idle
+    assert found == pytest.approx(n / (n - 1) * (away**2).sum(axis=1) / weight.sum() ** 2, rel=1e-12)
+
+
 def test_raw_powers_and_classes_by_code_give_the_same():
     values, y, weight = units(seed=1)
     known = Sums.from_units(values, y, weight)
