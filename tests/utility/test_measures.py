@@ -228,6 +228,7 @@ def test_whatever_rises_with_two_rates_rises_with_true_positives(pair, mean, w, 
     upward, downward = (counted_ranking(value, n, sign) for sign in (1.0, -1.0))
     assert (upward.holds, upward.descending) == (True, True)
     assert downward.holds
+    assert counted_ranking(lambda tp, *_: -tp, n + 1, 1.0).descending is False
     p = np.linspace(0.1, 0.9, n) ** 1.5
     assert expected_utility(p, ConfusionMeasure(value)).ranking.holds
 
