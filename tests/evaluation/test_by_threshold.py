@@ -43,6 +43,23 @@ def test_the_range_of_a_headline_is_an_average_and_says_where_another_model_cost
     assert found.models == ("logistic_+_density", "xgboost_2pct")
 
 
+def test_of_many_that_cost_less_somewhere_three_are_named_and_the_others_counted():
+    rng = np.random.default_rng(0)
+    p = expit(2.5 * rng.normal(size=20_000) - 0.5)
+    y = rng.random(len(p)) < p
+    # one model knows the high risks alone, five know the low ones
+    models = {"a": np.where(p > 0.35, p, p[p <= 0.35].mean())}
+    for k in range(5):
+        low = np.clip(p + 0.002 * k * rng.normal(size=len(p)), 1e-4, 0.35)
+        models[f"b{k}"] = np.where(p <= 0.35, low, p[p > 0.35].mean())
+    result = evaluate(y, models, costs=(0.05, 0.8))
+    assert result.best.name == "a"
+    assert set(result.by_threshold.dearer) == {f"b{k}" for k in range(5)}
+    assert list(result.by_threshold.bands) == list(result.by_threshold.dearer[:3])
+    (found,) = [f for f in result.findings if f.code == "curves-cross"]
+    assert found.sentence.endswith("; so are 2 others somewhere.")
+
+
 def test_every_threshold_is_said_where_curves_and_band_agree():
     y, sharp, blunt = forecasts(4000)
     result = evaluate(y, {"sharp": sharp, "blunt": blunt}, costs=(0.3, 0.45))
