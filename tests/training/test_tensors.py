@@ -132,6 +132,7 @@ def test_half_precision_softmax_is_accepted(dtype):
         ([0], [[np.nan, 0.5, 0.5]], {}, "in row 0"),
         ([0, 1], [[0.2, 0.3, 0.5]], {}, "same length, got 2 and 1"),
         ([7], [[0.2, 0.3, 0.5]], {"labels": [0, 1, 2]}, r"only the labels \[0, 1, 2\], got 7 in row 0"),
+        ([], [[0.2, 0.3, 0.5]], {}, "y_true must be 1-D with at least one row"),
         ([7], [[0.2, 0.3, 0.5]], {}, "holds 1 labels but y_prob has 3 columns: pass labels="),
         ([0], [[0.2, 0.3, 0.5]], {"labels": [0, 1, 1]}, "once each"),
         ([[1, 1, 0]], [[0.2, 0.3, 0.5]], {}, "single 1 in each row"),
