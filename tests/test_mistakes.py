@@ -250,6 +250,13 @@ RARE = {
     "density without room": ("roi", lambda: costs.credit_profit(roi=1e300)),
     "share that vanishes": ("a", lambda: costs.churn_profit(a=5e-324)),
     "price of no decisions": ("row_cost", lambda: value_of_information(Y, P, costs=0.2, row_cost=0.5)),
+    "study paid to be made": ("fixed_cost", lambda: value_of_information(Y, P, costs=0.2, decisions=9, fixed_cost=-1.0)),
+    "study without end": ("fixed_cost", lambda: value_of_information(Y, P, costs=0.2, decisions=9, fixed_cost=INF)),
+    "row paid to be drawn": ("row_cost", lambda: value_of_information(Y, P, costs=0.2, decisions=9, row_cost=-1.0)),
+    "pooled from no row": ("n_rows", lambda: inference.pool([0.1, 0.2], [0.1, 0.1], n_rows=0)),
+    "pooled from one row": ("n_rows", lambda: inference.pool([0.1, 0.2], [0.1, 0.1], n_rows=1)),
+    "proper within less than nothing": ("atol", lambda: metrics.check_proper(lambda p, k: 1 - p[k], atol=-1.0)),
+    "proper within anything": ("atol", lambda: metrics.check_proper(lambda p, k: 1 - p[k], atol=INF)),
     "level that rounds to 1": (
         "confidence_level",
         lambda: inference.threshold_intervals(Y, P, thresholds=[0.5], confidence_level=1.0 - 2.0**-53),

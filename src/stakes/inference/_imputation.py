@@ -66,7 +66,7 @@ def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: f
     values, standard_errors : sequence of float
         One of each for every data set, two or more.
     n_rows : float, default inf
-        Rows (clusters) that each estimate rests on.
+        Rows (clusters) that each estimate rests on, above 1.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: f
     Raises
     ------
     ValueError
-        For fewer than two data sets, or numbers that do not pair.
+        For fewer than two data sets, numbers that do not pair, or one row.
 
     Notes
     -----
@@ -94,7 +94,9 @@ def pool(values: Sequence[float], standard_errors: Sequence[float], *, n_rows: f
         raise ValueError(f"values and standard_errors must pair, two or more, got shapes {each.shape}, {errors.shape}.")
     if not (np.isfinite(each).all() and np.isfinite(errors).all() and errors.min() >= 0.0):
         raise ValueError(f"values must be finite, and standard_errors >= 0, got {each.tolist()} and {errors.tolist()}.")
-    return _rubin(each, errors, check_number(n_rows, "n_rows"))
+    if not check_number(n_rows, "n_rows") > 1.0:
+        raise ValueError(f"n_rows must be above 1, the rows that each estimate rests on, got {n_rows}.")
+    return _rubin(each, errors, float(n_rows))
 
 
 def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:

@@ -19,6 +19,7 @@ from stakes.base.validation import (
     check_choice,
     check_level,
     check_number,
+    check_size,
     check_same_order,
     check_unit,
     generator,
@@ -175,8 +176,8 @@ def check_study(
         raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
     sizes, total = tuple(map(_size, more_rows)), total_decisions(decisions, discount)
     cost, size = None if unit_cost is None else check_unit_cost(unit_cost), check_positive(per, "per")
-    price = None if row_cost is None else check_number(row_cost, "row_cost")
-    return sizes, total, cost, size, price, check_number(fixed_cost, "fixed_cost")
+    price = None if row_cost is None else check_size(row_cost, "row_cost", zero=True)
+    return sizes, total, cost, size, price, check_size(fixed_cost, "fixed_cost", zero=True)
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -363,8 +364,7 @@ class ValueOfInformation(Tabular):
                 "and fixed_cost: pass decisions=."
             )
         for name, price in (("row_cost", row_cost), ("fixed_cost", fixed_cost)):
-            if not 0.0 <= check_number(price, name) < np.inf:
-                raise ValueError(f"{name} must be a finite number >= 0, got {price}.")
+            check_size(price, name, zero=True)
         many = self.n_decisions / self.per
         return {m: saved * many - fixed_cost - row_cost * m for m, saved in self.evsi.items()}
 

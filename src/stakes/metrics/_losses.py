@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from stakes.base.validation import (
     Floats,
     check_number,
+    check_size,
     check_same_order,
     check_scores,
     check_unit,
@@ -769,7 +770,7 @@ def check_proper(
     low, high = as_bounds((low, high), "low, high")
     if not callable(loss):
         raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
-    atol, points = check_number(atol, "atol"), to_floats(to_array(points, "points"), "points").ravel()
+    atol, points = check_size(atol, "atol", zero=True), to_floats(to_array(points, "points"), "points").ravel()
     lattice = _lattice(n_classes, grid)
     if n_classes == 2:
         lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
