@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from replications import refitting
@@ -246,7 +247,12 @@ MISTAKES = {
     "y of one class": ({"y": [1] * 20}, "y must hold both classes, got 20 rows of one class"),
     "one positive": ({"y": [0] * 19 + [1]}, "cv must leave both classes to fit on"),
     "estimator a class": ({"estimator": LogisticRegression}, "estimator must be a classifier with fit and"),
-    "estimator nothing": ({"estimator": None}, "estimator must be a classifier .* got None"),
+    "estimator nothing": ({"estimator": None}, r"estimator must be a classifier .* got None\.$"),
+    "estimator of scores": (
+        {"estimator": LinearSVC()},
+        "estimator must be .* got LinearSVC.*; CalibratedClassifierCV of",
+    ),
+    "a class of scores": ({"estimator": LinearSVC}, r"estimator must be a classifier .* got <class '[a-zA-Z_.]*'>\.$"),
     "folds a text": ({"cv": "ten"}, "cv must be a number, got 'ten'"),
     "folds beyond rows": ({"cv": 11}, "cv must be at most the 10 rows of the commoner class, got 11"),
 }

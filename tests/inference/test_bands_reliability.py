@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from replications import coverage_bands
 from stakes import ScoreTable, TimeToEvent, reliability_curve
 from stakes.inference import confidence_band, consistency_band
-from stakes.inference._bands import rank_envelope
+from stakes.inference._bands import _CELLS, _cells, rank_envelope
 
 SCORES = np.array([0.1, 0.2, 0.4, 0.6, 0.9])
 HITS = np.array([4, 9, 20, 33, 58])
@@ -336,3 +336,17 @@ def test_smooth_band_says_how_wide_its_neighbourhoods_are_and_refuses_too_few_ro
         confidence_band(few, score, "smooth")
     with pytest.raises(ValueError, match="must be the rows for the band of a smooth curve"):
         confidence_band(ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.6] * 50), kind="smooth")
+
+
+def test_cells_of_many_scores_are_narrow_in_rank_and_in_score_and_single_at_the_ends():
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.beta(0.3, 6.0, 20_000))
+    mean, weight, size = _cells(ScoreTable.from_predictions(rng.random(len(scores)) < scores, scores))
+    ends = np.cumsum(weight).astype(int)
+    starts = np.append(0, ends[:-1])
+    assert weight.tolist() == size.tolist()
+    assert ends[-1] == len(scores)
+    assert mean == pytest.approx(np.add.reduceat(scores, starts) / weight, rel=1e-12)
+    assert weight.max() <= len(scores) / _CELLS + 1
+    assert np.max(scores[ends - 1] - scores[starts]) <= 1.001 * (scores[-1] - scores[0]) / _CELLS
+    assert weight[:20].max() == weight[-20:].max() == 1

@@ -22,6 +22,19 @@ def test_cells_of_the_oracle(actions_reference):
             assert found.p_model == pytest.approx(useful, abs=1e-12)
 
 
+@pytest.mark.parametrize(("cells", "t"), [((100, 900, 100, 900), 0.1), ((49, 50, 49, 49), 0.5)])
+def test_cells_of_many_rows_by_simulation_of_gamma_variables(cells, t):
+    rng, odds = np.random.default_rng(0), t / (1 - t)
+    tp, fp, fn, tn = (rng.gamma(count, size=1_000_000) for count in cells)
+    model, everyone = tp - odds * fp, fn - odds * tn  # what acting on the model, and on the others too, gains
+    gain = np.maximum(0, np.maximum(model, model + everyone))
+    now = max(0.0, cells[0] - odds * cells[1], cells[0] - odds * cells[1] + cells[2] - odds * cells[3])
+    found, n = cell_value(tuple(map(float, cells)), t), sum(cells)
+    assert found.evpi == pytest.approx((gain.mean() - now) / n, abs=4.5 * gain.std() / 1000 / n)
+    assert found.p_model == pytest.approx(np.mean((model > 0) & (everyone < 0)), abs=0.0025)
+    assert found.p_all == pytest.approx(np.mean((everyone > 0) & (model + everyone > 0)), abs=0.0025)
+
+
 def test_gusto_as_published():
     """Acceptance 9. Sadatsafavi et al. 2023, 500 rows: difference .0020, EVPI .0005; three priors of the oracle."""
     y, p = rows_of(41, 310, 2, 147, 0.02)

@@ -22,7 +22,7 @@ from stakes import (
 )
 from stakes.inference import calibration_summary, confidence_band, money, threshold_intervals
 from stakes.metrics import METRICS, roc_auc_score, top_k_scores
-from stakes.outcomes import decide_rows
+from stakes.outcomes import RowDecisions, decide_rows
 from stakes.outcomes._row_costs import dominated
 from stakes.utility import population_threshold
 
@@ -271,6 +271,9 @@ def test_rows_in_which_one_decision_is_never_worse_get_that_one():
     assert found.threshold[0] == 0.25
     assert np.isnan(found.threshold[1:]).all()
     assert found.expected_cost == 0.75 * 2 - 1 - 2
+    everyone = decide_rows([0.25, 0.5], false_positive=-1.0, false_negative=1.0, on_dominated="set_aside")
+    assert everyone.n_set_aside == 2
+    assert RowDecisions.from_json(everyone.to_json()).n_set_aside == 2
     assert decide_rows([0.25], false_positive=2, false_negative=6, factor=1.1).act.tolist() == [False]
 
 
