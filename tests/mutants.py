@@ -10,7 +10,8 @@ For each change the files of tests of its part of the library are asked, and tho
 by name first, until a test fails. The first change that a file of tests does not notice shows which of its tests reach
 which statement; of later changes only the tests that reach them run, the quick ones before the slow ones, each change
 in a fork whose functions have it. A change of what runs as modules are imported is tried in a process that has it from
-its start. What survives is tried once more at the end, as by then more files of tests are known to reach it.
+its start. What survives is tried once more at the end, with three times the time, as by then more files of tests are
+known to reach it.
 
 What became of each change, and what each file of tests reaches, is kept in the folder ``--kept``: an interrupted run
 goes on where it stopped, ``--again`` tries those once more that no test noticed, and ``--reached`` names a file of what
@@ -71,6 +72,7 @@ STUCK = 20.0  # times the time allowed on the processor: whoever waits so long w
 START = 30.0  # seconds on the processor for what comes before the tests
 LONG = 12.0  # seconds of a test of which nothing is known yet
 SLOW = 1.0  # seconds of a test that waits until the quick ones are through
+AGAIN = 3.0  # times the time for what survived
 NEAREST = 2  # files of tests that are asked before all that are known to reach a change
 MOST = 12  # times that a file of tests names what holds the change: more tell no more
 
@@ -456,6 +458,8 @@ def _try(left, chosen, kept, asked):
     trial = Trial(Reached(asked.reached or kept.folder / "reached.jsonl", reached), asked.seconds)
     survivors = []
     for mutant in chain(left, survivors):
+        if mutant in survivors:
+            trial.seconds = AGAIN * asked.seconds
         word, size = trial.word(mutant)
         kept.add(mutant, word)
         sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")
