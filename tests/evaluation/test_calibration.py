@@ -6,7 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, evaluate
+from stakes import ScoreTable, costs, evaluate
+from stakes.core import score_table
+from stakes.core.score_table import in_log_odds
+from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.inference import calibration_summary
 
 RNG = np.random.default_rng(3)
@@ -96,3 +99,66 @@ def test_part_of_a_table_is_the_table_of_its_rows():
     assert weighted.prevalence == pytest.approx(np.average(Y[inside], weights=weight[inside]))
     with pytest.raises(ValueError, match=r"low and high must hold scores of the table, got \(0.995, 1\)"):
         ScoreTable.from_predictions(Y, score).within(0.995, 1)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Rows of two models whose scores reach from 1e-14 to nearly 1."""
+    rng = np.random.default_rng(8)
+    log_odds = np.concatenate([rng.normal(-2, 2, 40_000), rng.normal(-6, 8, 4_000)])
+    score = 1 / (1 + np.exp(-np.minimum(log_odds, 15)))
+    return rng.random(len(score)) < score, {"right": score, "bent": score**1.3}
+
+
+def test_scores_in_cells_of_log_odds_keep_sums_and_lie_within_their_cells(many, monkeypatch):
+    y, score = np.append([False, True, True], many[0]), np.concatenate([[0.0, 1.0, 1.0], many[1]["right"]])
+    table = ScoreTable.from_predictions(y, score)
+    assert in_log_odds(table) is table  # few
+    monkeypatch.setattr(score_table, "_MANY", 1000)
+    cells = in_log_odds(table)
+    assert 2000 < len(cells.scores) < len(table.scores) / 4
+    assert (cells.n_rows, cells.total_positives) == (table.n_rows, table.total_positives)
+    assert np.all(np.diff(cells.scores) > 0)
+    assert cells.scores[[0, -1]].tolist() == [0.0, 1.0]
+    of = [(each.scores @ (each.positives + each.negatives), each.negatives_squared.sum()) for each in (cells, table)]
+    assert of[0] == pytest.approx(of[1], rel=1e-14)
+    # every score is as near to its cell's as the width says, in log-odds
+    place = np.searchsorted(np.cumsum(cells.positives + cells.negatives), np.arange(table.n_rows), side="right")
+    rows, mine = np.sort(score)[1:-2], cells.scores[place[1:-2]]
+    apart = np.log(rows / (1 - rows)) - np.log(mine / (1 - mine))
+    assert np.max(np.abs(apart)) <= 1.0001 / 512
+
+
+def test_calibration_of_very_many_scores_is_that_of_narrow_cells_within_the_stated_bound(many, monkeypatch):
+    y, models = many
+
+    def found():
+        result = evaluate(y, models, costs=RANGE)
+        return result, {name: result.calibration.of(name) for name in models}
+
+    exact, by_row = found()
+    exact_parts = {name: (decomposition_of(exact, name), promise_of(exact, name)) for name in models}
+    monkeypatch.setattr(score_table, "_MANY", 1000)
+    pooled, by_cell = found()
+    for name in models:
+        for cases, known in by_row[name].parts().items():
+            other = by_cell[name].parts()[cases]
+            assert other.n_rows == known.n_rows
+            for number in ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept"):
+                assert getattr(other, number) == pytest.approx(getattr(known, number), rel=2e-6, abs=2e-6), number
+                assert other.interval(number) == pytest.approx(known.interval(number), rel=1e-5, abs=1e-5), number
+            for number in ("ici", "e50", "e90"):
+                assert getattr(other, number) == pytest.approx(getattr(known, number), abs=2e-5), number
+        parts, promise = exact_parts[name]
+        assert promise_of(pooled, name).value == pytest.approx(promise.value, abs=1e-3 * promise.variance**0.5)
+        assert promise_of(pooled, name).variance == pytest.approx(promise.variance, rel=1e-4)
+        cells = decomposition_of(pooled, name)
+        for part in ("miscalibration", "discrimination", "uncertainty"):
+            mine, its = getattr(cells, part), getattr(parts, part)
+            width = its.interval[1] - its.interval[0]
+            assert mine.value == pytest.approx(its.value, abs=0.25 * width), part  # the folds are drawn otherwise
+            assert mine.interval == pytest.approx(its.interval, abs=0.25 * width), part  # the folds are drawn otherwise
+        assert pooled[name].auc == exact[name].auc
+    alone = evaluate(y, models, costs=costs.Fixed(0.2))  # a threshold cuts cells: all scores count
+    monkeypatch.setattr(score_table, "_MANY", 10**9)
+    assert promise_of(evaluate(y, models, costs=costs.Fixed(0.2)), "bent") == promise_of(alone, "bent")

@@ -797,6 +797,27 @@ def _in_cells(
     return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
+_MANY, _PER_LOG_ODDS = 1 << 19, 512
+
+
+def in_log_odds(table: ScoreTable) -> ScoreTable:
+    """Pool more than half a million scores into cells of 1/512 in log-odds, each at the mean of its own; fewer stay.
+
+    Means over rows change by a thousandth of their standard error at most: a score moves by less than 1/512, and up as
+    much as down. Coefficients of a fit over the log-odds change by 1e-5 at most.
+    """
+    if len(table.scores) <= _MANY:
+        return table
+    with np.errstate(divide="ignore"):
+        cell = np.floor(_PER_LOG_ODDS * logit(table.scores))
+    starts = np.flatnonzero(np.append(True, cell[1:] != cell[:-1]))
+    columns: dict[str, Any] = {name: np.add.reduceat(getattr(table, name), starts) for name in COLUMNS}
+    total = np.add.reduceat(table.scores * (table.positives + table.negatives), starts)
+    mean = total / (columns["positives"] + columns["negatives"])
+    ends = np.append(starts[1:], len(cell)) - 1
+    return replace(table, scores=np.clip(mean, table.scores[starts], table.scores[ends]), **columns)
+
+
 def _cost(share: float, unit: float) -> float:
     """Multiply share and cost, where a share of zero makes even an infinite cost zero."""
     return share * unit if share > 0.0 else 0.0

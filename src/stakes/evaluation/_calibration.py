@@ -11,6 +11,7 @@ import numpy as np
 
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
+from stakes.core.score_table import in_log_odds
 from stakes.evaluation._groups import decomposed_among, decomposed_in
 from stakes.inference import (
     Area,
@@ -187,7 +188,7 @@ def area_of(standings: Standings, model: str, level: float | None = None) -> Est
 
 
 def _area(standings: Standings, model: str) -> Area:
-    cells, *dependence = all_cells(standings, model)
+    cells, *dependence = all_cells(standings, model, exact=True)
     return area_estimate(cells, (dependence[0], dependence[1]))
 
 
@@ -224,17 +225,16 @@ def decomposition_of(standings: Standings, model: str) -> DecompositionInterval 
 
 
 def _decomposition(standings: Standings, place: int) -> DecompositionInterval | None:
-    rows, options = standings.rows, standings.options
-    if standings.imputations or options.per_stake or standings.moments.clusters or options.rule != "score":
+    rows, options, table = standings.rows, standings.options, standings.score_tables[place]
+    dependent = standings.moments.clusters or (rows is not None and rows.dependent)
+    if standings.imputations or options.per_stake or dependent or options.rule != "score":
         return None
-    if rows is not None:
-        if rows.dependent:
-            return None
-        mine = replace(rows, scores=[rows.scores[place]], every_score=rows.every_score[place : place + 1])
-        return decomposed_among(mine, options)
-    table = standings.score_tables[place]
     equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
-    return decomposed_in(table, int(table.total_positives) if equal else 0, options)
+    few = in_log_odds(table)
+    if rows is None or (equal and few is not table):
+        return decomposed_in(few, int(table.total_positives) if equal else 0, options)
+    mine = replace(rows, scores=[rows.scores[place]], every_score=rows.every_score[place : place + 1])
+    return decomposed_among(mine, options)
 
 
 def promise_of(standings: Standings, model: str) -> Moments:
@@ -243,7 +243,7 @@ def promise_of(standings: Standings, model: str) -> Moments:
         return Moments(math.nan, math.nan)
     if standings.imputations:
         return pooled([promise_of(one, model) for one in standings.imputations], standings.units)
-    cells, codes, lags = all_cells(standings, model)
+    cells, codes, lags = all_cells(standings, model, exact=len(standings.costs.atoms[0]) > 0)
     return promise_moments(cells, standings.costs, codes, lags).scaled(standings.factor)
 
 
@@ -257,9 +257,9 @@ def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
     return observed_to_expected(cells, cells.design(codes, lags), level)
 
 
-def all_cells(standings: Standings, model: str) -> tuple[WeightedCells, Any, Any]:
-    """Cells of all rows, their clusters and lags."""
-    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0))
+def all_cells(standings: Standings, model: str, *, exact: bool = False) -> tuple[WeightedCells, Any, Any]:
+    """Cells of all rows, their clusters and lags; of very many scores narrow cells of log-odds, unless exact."""
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0, exact=exact))
     return cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), codes, lags
 
 
@@ -268,7 +268,9 @@ def _cells(data: EvaluationData, codes: Any, lags: Any, *, fixed: bool) -> tuple
     return cells, cells.design(codes, lags)
 
 
-def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[EvaluationData, Any, Any] | None:
+def _rows(
+    standings: Standings, model: str, low: float, high: float, *, exact: bool = False
+) -> tuple[EvaluationData, Any, Any] | None:
     """Rows, clusters and lags; the table where it says as much, or the rows were recalibrated or are not known."""
     rows, place = standings.rows, standings.models.index(model)
     if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
@@ -276,7 +278,8 @@ def _rows(standings: Standings, model: str, low: float, high: float) -> tuple[Ev
         inside = (table.scores >= low) & (table.scores <= high)
         if not inside.any():
             return None
-        return EvaluationData(None, table if inside.all() else table.within(low, high)), None, None
+        table = table if inside.all() else table.within(low, high)
+        return EvaluationData(None, table if exact else in_log_odds(table)), None, None
     rows = rows.used
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
     if not len(rows.y):

@@ -130,7 +130,7 @@ def _sums(run: Integers, y: Bools, weight: Floats | None, size: int) -> tuple[Fl
 
 ROWS_NEEDED = 20  # rows of each class: with fewer, the simulated coverage of a 95% interval falls below 92%
 LEAST_FOLDS = 2
-_MANY, _PER_CELL = 1 << 20, 64  # rows of a table from which on those of one cell and fold are one
+_MANY, _PER_CELL = 1 << 19, 64  # rows of a table from which on those of one cell and fold are one
 _MOST_DRAWN = 10**9  # numpy draws from fewer without replacement
 
 

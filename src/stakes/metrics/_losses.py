@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from stakes.base.validation import (
     Floats,
     check_number,
-    check_size,
     check_same_order,
     check_scores,
+    check_size,
     check_unit,
     check_weights,
     check_whole,
