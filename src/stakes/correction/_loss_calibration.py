@@ -250,7 +250,8 @@ def _of_positives(scores: Floats, passed: Floats, squares: float, place: NDArray
     from scipy.optimize import isotonic_regression
 
     # a score with positives and those without up to the next fall, and so pool; before the first the rate is zero
-    sizes = np.diff(passed[place], append=passed[-1])
+    ends = passed[np.append(place, len(passed) - 1)]
+    sizes = ends[1:] - ends[:-1]
     blocks = isotonic_regression(ups / sizes, weights=sizes).blocks[:-1] if len(place) else place
     pooled, hits = (np.add.reduceat(part, blocks) if len(part) else part for part in (sizes, ups))
     # sum of (s - y)^2, less that of (x - y)^2, which is positives less positives^2 / rows of each block
