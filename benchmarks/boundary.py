@@ -13,8 +13,9 @@ import numpy as np
 from benchmarks._data import SEED
 from benchmarks._rows import Entry, Goal, Row
 from stakes.boundary import fit_boundary, precision_recall_frontier
-from stakes.boundary._problem import BoundaryProblem, FitOptions
+from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import equal_weight_dp, isotonic, solve_exact, variable_weight_dp
+from tests.boundary_options import options_of_grid
 
 MILLION = 10**6
 SIZES = (10**5, 10**6)
@@ -64,7 +65,7 @@ def grid(bins, levels):
     rng = np.random.default_rng(SEED)
     totals = rng.multinomial(MILLION, np.full(levels * bins, 1.0 / (levels * bins))).reshape(levels, bins)
     rates = np.sort(rng.random((levels, bins)) ** 19, axis=1)
-    return FitOptions.from_grid(rng.binomial(totals, rates), totals)
+    return options_of_grid(rng.binomial(totals, rates), totals)
 
 
 def most_recall(options, precision=Fraction(7, 10)):
@@ -115,7 +116,7 @@ def subset_sum(n_items, largest):
     ups, totals = np.zeros((n_items, 2), np.int64), np.zeros((n_items, 2), np.int64)
     ups[:, 0], totals[:, 0] = items, 3 * items
     ups[0, 1] = totals[0, 1] = target
-    return FitOptions.from_grid(ups, totals)
+    return options_of_grid(ups, totals)
 
 
 def hard(n_items, largest):

@@ -5,11 +5,12 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from benchmarks import core
+from benchmarks import boundary, core
 from benchmarks.__main__ import write_json
 from benchmarks._child import measure
 from benchmarks._data import make_inputs
@@ -124,3 +125,9 @@ def test_differing_answer_and_missed_goal_are_shown():
     assert rows[1][COLUMN["answer"]] == "DIFFERS by 0.25"
     assert rows[0][COLUMN["x inputs"]] == "3.00"
     assert [(record["value"], record["met"]) for record in goal_records(lines)] == [(0.2, False)]
+
+
+def test_grids_of_the_boundary_benchmark_are_those_that_its_solvers_take():
+    options = boundary.grid(20, 3)
+    assert (options.n_levels, options.total) == (3, boundary.MILLION)
+    assert boundary.most_recall(boundary.subset_sum(5, 50), Fraction(1, 2)) >= 0
