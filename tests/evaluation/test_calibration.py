@@ -8,7 +8,7 @@ import pytest
 
 from stakes import ScoreTable, costs, evaluate
 from stakes.core import score_table
-from stakes.core.score_table import in_log_odds
+from stakes.core.score_table import in_cells, in_log_odds
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.inference import calibration_summary
 
@@ -115,6 +115,9 @@ def test_scores_in_cells_of_log_odds_keep_sums_and_lie_within_their_cells(many, 
     table = ScoreTable.from_predictions(y, score)
     assert in_log_odds(table) is table  # few
     monkeypatch.setattr(score_table, "_MANY", 1000)
+    coarse = in_cells(table, 4096)
+    assert len(coarse.scores) > 1000
+    assert in_log_odds(coarse) is coarse
     cells = in_log_odds(table)
     assert 2000 < len(cells.scores) < len(table.scores) / 4
     assert (cells.n_rows, cells.total_positives) == (table.n_rows, table.total_positives)

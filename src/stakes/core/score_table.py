@@ -801,12 +801,14 @@ _MANY, _PER_LOG_ODDS = 1 << 19, 512
 
 
 def in_log_odds(table: ScoreTable) -> ScoreTable:
-    """Pool more than half a million scores into cells of 1/512 in log-odds, each at the mean of its own; fewer stay.
+    """Pool more than half a million scores into cells of 1/512 in log-odds, each at the mean of its own.
+
+    Fewer stay as they are, and so do those that are in cells already.
 
     Means over rows change by a thousandth of their standard error at most: a score moves by less than 1/512, and up as
     much as down. Coefficients of a fit over the log-odds change by 1e-5 at most.
     """
-    if len(table.scores) <= _MANY:
+    if len(table.scores) <= _MANY or table.resolution is not None:
         return table
     with np.errstate(divide="ignore"):
         cell = np.floor(_PER_LOG_ODDS * logit(table.scores))
