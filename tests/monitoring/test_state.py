@@ -6,6 +6,8 @@ import time
 import numpy as np
 import pytest
 
+from stakes import evaluate
+from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitor, CostMonitors
 from stakes.outputs import files
 
@@ -75,6 +77,13 @@ def test_an_alarm_of_a_day_no_longer_kept_is_read_if_it_is_earlier_than_those_ke
     for day in (401, "2026-01-01"):
         with pytest.raises(ValueError, match=r"alarm_day must be one of days, or earlier"):
             CostMonitor.from_json(json.dumps(state | {"alarm_day": day}))
+
+
+def test_a_reference_that_cost_nothing_is_read():
+    kept = KeptEvaluation.of(evaluate([0, 1] * 200, {"sure": [0.0, 1.0] * 200}, costs=COSTS))
+    watch = CostMonitor(COSTS, reference=kept)
+    assert watch.budget > 0.0
+    assert CostMonitor.from_json(watch.to_json()).to_json() == watch.to_json()
 
 
 def test_ten_years_of_a_million_rows_a_day_stay_small_and_fast():
