@@ -126,6 +126,14 @@ def test_a_capacity_in_rows_is_that_share_of_them():
     assert whole.tolist() == apply_deferral(p, costs=0.5, deferral=0.0).tolist()
 
 
+def test_intervals_of_shares_end_at_none_and_at_all():
+    p = np.linspace(0.01, 0.99, 40)
+    found = evaluate_deferral(np.arange(40) % 2, p, costs=0.5, deferral=0.01).estimates
+    assert found["deferred"].value == 0.95
+    assert found["deferred"].interval[1] == 1.0
+    assert found["act"].interval[0] == 0.0
+
+
 def test_losses_over_cost_distributions_of_the_oracle(actions_reference):
     """Acceptance 3: 252 rows of both classes by 30-digit quadrature of the definition."""
     rows = actions_reference["deferral"]["distribution"]
