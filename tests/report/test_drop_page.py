@@ -51,6 +51,10 @@ ASKING = """window.asked = (() => {
 })(); true"""
 
 
+def test_figures_over_thresholds_show_the_plausible_range_or_all():
+    assert render_drop_page().count(">Plausible range") == 3  # cost, net benefit, reliability
+
+
 class Asked:
     """The page's worker, asked about files."""
 
