@@ -1,6 +1,7 @@
 """What a Parquet or Arrow file says of its own size is read as its format lays it out; pyarrow writes and counts."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,3 +188,9 @@ def test_the_bytes_of_a_cell_follow_its_type():
         pl.Array(pl.Int16, 3): 6, pl.Struct({"a": pl.Int8, "b": pl.Float64}): 9, pl.List(pl.Int8): 8,
     }  # fmt: skip
     assert {dtype: _columnar_files._width(dtype() if isinstance(dtype, type) else dtype) for dtype in widths} == widths
+
+
+def test_partitions_are_folders_below_the_one_that_all_files_share():
+    assert _columnar_files._common_folder(["a/day=1/x.parquet", "a/day=1/y.parquet"]) == "a"
+    assert _columnar_files._common_folder(["a/b/day=1/x.parquet", "a/b/day=2/x.parquet"]) == str(Path("a") / "b")
+    assert _columnar_files._common_folder(["a/b/x.parquet", "a/c/x.parquet"]) == "a"
