@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.numerics import logit
 from stakes.base.validation import Floats, blocks, check_choice, check_level, check_unit, check_whole
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
-from stakes.core.score_table import COLUMNS, ScoreTable, in_log_odds
+from stakes.core.score_table import COLUMNS, ScoreTable, in_narrow_cells
 from stakes.curves._curve import Curve, straight, through
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import draw
@@ -616,7 +616,7 @@ def smooth_calibration_curve_of(
 def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
     """The smooth calibration curve over the log-odds, cached with its table since a report needs it twice."""
     if table not in _KEPT:
-        _KEPT[table] = smooth_calibration_curve_of(in_log_odds(table), axis="log-odds")
+        _KEPT[table] = smooth_calibration_curve_of(in_narrow_cells(table), axis="log-odds")
     return _KEPT[table]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
-from stakes.core.score_table import in_log_odds
+from stakes.core.score_table import in_narrow_cells
 from stakes.evaluation._groups import decomposed_among, decomposed_in
 from stakes.inference import (
     Area,
@@ -230,7 +230,7 @@ def _decomposition(standings: Standings, place: int) -> DecompositionInterval | 
     if standings.imputations or options.per_stake or dependent or options.rule != "score":
         return None
     equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
-    few = in_log_odds(table)
+    few = in_narrow_cells(table)
     if rows is None or (equal and few is not table):
         return decomposed_in(few, int(table.total_positives) if equal else 0, options)
     mine = replace(rows, scores=[rows.scores[place]], every_score=rows.every_score[place : place + 1])
@@ -258,7 +258,7 @@ def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
 
 
 def all_cells(standings: Standings, model: str, *, exact: bool = False) -> tuple[WeightedCells, Any, Any]:
-    """Cells of all rows, their clusters and lags; of very many scores narrow cells of log-odds, unless exact."""
+    """Cells of all rows, their clusters and lags; of very many scores narrow cells, unless exact."""
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0, exact=exact))
     return cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), codes, lags
 
@@ -279,7 +279,7 @@ def _rows(
         if not inside.any():
             return None
         table = table if inside.all() else table.within(low, high)
-        return EvaluationData(None, table if exact else in_log_odds(table)), None, None
+        return EvaluationData(None, table if exact else in_narrow_cells(table)), None, None
     rows = rows.used
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
     if not len(rows.y):

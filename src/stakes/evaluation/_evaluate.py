@@ -493,9 +493,9 @@ def evaluate(
 
     Notes
     -----
-    Of more than 524,288 distinct scores, calibration, decomposition and what scores promise are worked out in cells of
-    1/512 in log-odds: coefficients change by 1e-5 at most, means by a thousandth of their standard error. Costs, areas
-    and single cost ratios use every score.
+    Of more than 524,288 distinct scores, calibration, decomposition and what scores promise are worked out in thousands
+    of narrow cells: coefficients and means change by less than a thousandth of their standard error. Costs, areas and
+    what scores promise at a single cost ratio use every score.
 
     Examples
     --------
