@@ -74,10 +74,13 @@ atexit.register(tell)
 from stakes.cli import main
 sys.exit(main())
 """
-    if (os.cpu_count() or 1) < 2:
-        pytest.skip("a machine of one processor has one thread in any case")
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if processors < threads:
+        pytest.skip("OpenBLAS starts no more threads than there are processors")
     env = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")} | given
     run = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True, env=env)
+    if run.stdout.splitlines()[-1] == "set()":
+        pytest.skip("numpy works with another library here")
     assert run.stdout.splitlines()[-1] == f"{{{threads}}}"
 
 
