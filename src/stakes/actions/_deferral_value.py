@@ -36,7 +36,7 @@ from stakes.variance.sums import worst_losses
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeferredRows:
     """Row costs with and without the option, of decided rows, and of mistakes on deferred rows.
 
@@ -126,7 +126,7 @@ _FEW = 100
 _TRIES = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Refitted:
     """Rows, their folds, and out-of-fold values of each row: one column for each quantity.
 

@@ -46,7 +46,7 @@ from stakes.outputs.text import decimals_for, number, p_value, percent, shown_na
 # What is asked about many actions: clean rows of one or several models, the matrices, and the names of both.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ActionRows:
     """Class of each row, its probabilities by model, its weight and cluster; the matrices; names."""
 
@@ -450,7 +450,7 @@ def calibration_of(
     return DecisionCalibration(announced, announced + gap.value, gap, every.z, p, table, picked)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Gap:
     """Difference of incurred and expected cost of each row, and its variance under the probabilities."""
 

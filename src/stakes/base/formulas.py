@@ -25,6 +25,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.outputs.files import delivered, import_optional
+from stakes.outputs.hooks import nw
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -238,8 +239,6 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
 
 def column_of(name: str) -> Any:
     """Return a narwhals expression for a column."""
-    import narwhals.stable.v2 as nw
-
     return nw.col(name)
 
 
@@ -290,8 +289,6 @@ def _library(expression: Any) -> Any:
         import polars as pl
 
         return pl
-    import narwhals.stable.v2 as nw
-
     return nw
 
 
@@ -575,7 +572,7 @@ def _kind(formula: Any) -> type:
     return bool if formula.sign in _CONDITIONS else float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Graph:
     """ONNX nodes in topological order, each formula once, and the constants by name."""
 

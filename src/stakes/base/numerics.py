@@ -318,7 +318,7 @@ def logit(share: Any) -> Any:
         return np.log(share) - np.log1p(-np.asarray(share))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogisticSolution:
     """Coefficients, the (penalised) log likelihood at them, and its information matrix."""
 

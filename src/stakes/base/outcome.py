@@ -123,7 +123,7 @@ class OutcomeFromColumns(Protocol):
         """Build the outcome from the label, the other columns, the weights and the positive label."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Origin:
     """Positions of the rows with a known class among all rows of their outcome.
 

@@ -11,17 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.outcome import Origin, Outcome
+from stakes.outputs.hooks import nw
 from stakes.outputs.text import guess, shorten
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -366,8 +363,6 @@ def _indexed(given: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _index_of(values: Any) -> Any:
-    import narwhals as nw
-
     found = getattr(nw.to_native(values, pass_through=True), "index", None)
     return found if isinstance(found, sys.modules["pandas"].Index) else None
 
@@ -416,7 +411,7 @@ SCORE_HINT = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BinarySample:
     """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones.
 
@@ -536,8 +531,6 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             f"{type(values).__name__} cannot stand for {name} here: this function needs a label in every row."
         )
     if not isinstance(values, (list, tuple)):
-        import narwhals.stable.v2 as nw
-
         native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
         if isinstance(native, nw.Series) and native.dtype in {nw.String, nw.Categorical, nw.Enum}:
             values = _texts(native)

@@ -177,7 +177,7 @@ class _Tested(NamedTuple):
     p_value: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Target:
     """The precision to certify, the confidence level, and the number of test rows."""
 
@@ -207,7 +207,7 @@ class _Target:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Order:
     """An order of the rows: its values, its log-odds of a positive up to a line, and the region from a value on."""
 

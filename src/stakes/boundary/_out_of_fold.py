@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SOLVERS = ("exact", "ranker", "single_threshold", "heuristic_recalibration", *HEURISTICS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """All settings of a fit; ``rivals`` are the candidates from which cross-validation chose."""
 
@@ -80,7 +80,7 @@ _ON_ANOTHER_SCALE: dict[str, Callable[[BoundaryRows], tuple[Any, Floats]]] = {
 _WITHOUT_LEVELS = ("single_threshold", "heuristic_recalibration")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """Options of some rows, and how a solution's thresholds become a rule."""
 
@@ -127,7 +127,7 @@ _BETWEEN = 4
 FOLDS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OutOfFold:
     """The rows of each fold, and the options of the rows outside it."""
 
@@ -145,7 +145,7 @@ class OutOfFold:
         return out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tuned:
     """Target precision (None: no target keeps the bound out of fold), with the out-of-fold decisions."""
 
@@ -207,7 +207,7 @@ def choose_settings(
     return choices[best], tuned[best]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decided:
     """Out-of-fold selection probability of each row, and the rate of positives at the margin."""
 

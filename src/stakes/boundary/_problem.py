@@ -24,7 +24,7 @@ Goal = Literal["recall", "precision", "false_positives", "f_beta", "cost"]
 GOALS = ("recall", "precision", "false_positives", "f_beta", "cost")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryProblem:
     """A goal with its constraints; None for no constraint.
 
@@ -129,7 +129,7 @@ def _positive(value: Any) -> Fraction:
 INT64_SAFE = 2**62
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FitOptions:
     """Options of level k at ``starts[k]:starts[k + 1]``, from the shallowest to the deepest.
 
@@ -200,7 +200,7 @@ _MAX_LEVELS = 65_535
 _MOST_ROWS = 2**53
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryRows:
     """Labels, scores, uncertainties (larger is less certain) and integer weights (None: one each)."""
 
@@ -337,7 +337,7 @@ def level_of(cuts: Floats, uncertainty: Floats) -> NDArray[np.intp]:
     return np.searchsorted(cuts, uncertainty, side="left")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SortedLevel:
     """Rows of one level in descending score order, with cumulative counts."""
 
@@ -416,7 +416,7 @@ def rows_to_options(rows: BoundaryRows, cuts: Floats, binning: str, score_bins: 
 _CELLS = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BinCounts:
     """Counts by uncertainty level and score interval, and the range of the uncertainty."""
 

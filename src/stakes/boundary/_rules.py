@@ -35,7 +35,7 @@ _KNOTS = 101
 _RIDGE = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranker:
     """Coefficients, and the transformations of score and uncertainty to z and v."""
 
@@ -421,7 +421,7 @@ class _SelectingRule(ABC):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LevelRule(_SelectingRule):
     """Score >= the threshold of the row's uncertainty level (infinite: nothing is selected there)."""
 
@@ -482,7 +482,7 @@ _STEPS = ("first", "last", "again")
 _STEP_ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankedRule(_SelectingRule):
     """Value of a learned ranker >= threshold, stored as score intervals at each rank of the uncertainty.
 

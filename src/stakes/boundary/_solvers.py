@@ -30,7 +30,7 @@ _DIRECT = 20_000_000  # cells up to which the plain double loop is as fast as th
 _ROUNDING = 1e-6  # the minorants are floating-point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Node:
     """``fewest[t]`` false positives for exactly t true positives (NEVER: no such choice), by level or by two nodes."""
 
@@ -248,7 +248,7 @@ def solve_core(
 MAX_LIST = 8_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Level:
     """Undominated options: ``value`` and ``cost`` (slack given up against the cheapest) both strictly increasing."""
 
@@ -257,7 +257,7 @@ class Level:
     cost: Values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Packing:
     """Chosen option of each level, its total value, and a proved upper bound on the value of any feasible choice."""
 
@@ -406,7 +406,7 @@ def filled(levels: list[Level], places: list[int], capacity: int) -> list[int]:
 # The exact solver: every goal as a knapsack, as choices level by level, or as a scan of the frontier.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Chosen option of each level, and an upper bound on the goal over all boundaries.
 

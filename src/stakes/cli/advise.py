@@ -114,7 +114,7 @@ def advise(
     return partial(run_advise, Advices([_ask(*situation, further) for situation in asked]), delivery)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Advices(Tabular):
     """The advice for one situation or several."""
 
@@ -223,7 +223,7 @@ _SHARES = ("power", "prevalence", "sensitivity", "specificity", "threshold", "au
 Typed = str | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Expected:
     """What is asked for and expected, as typed; the names are those of ``rows_needed``."""
 

@@ -74,7 +74,7 @@ _OPTIONS = ("goal", "min_precision", "min_recall", "capacity", "f_beta", "costs"
 _AS_TYPED = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?:(['\"])(\w+)\2|None\b|(?P<bare>(?=\w)))?)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryColumns:
     """What the columns of labelled rows mean; kept in the file of a boundary, so that it can be applied by itself."""
 
@@ -139,7 +139,7 @@ def read_whole(option: str, text: str, least: int = 0) -> int:
     return int(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryTarget:
     """Where a fitted boundary goes, checked before the work."""
 
@@ -382,7 +382,7 @@ Tuning = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelledRows:
     """What the columns of the rows mean."""
 
@@ -391,7 +391,7 @@ class LabelledRows:
     uncertainty: Uncertainty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundaryInput:
     """How a file is read."""
 
@@ -401,7 +401,7 @@ class BoundaryInput:
     any_size: options.AnySize = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FitArguments:
     """What a boundary is asked for."""
 
@@ -415,7 +415,7 @@ class FitArguments:
     false_alarms_per_miss: options.FalseAlarms = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solving:
     """How a boundary is found."""
 
@@ -426,7 +426,7 @@ class Solving:
     tune: Tuning = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RepeatedUse:
     """Where a boundary goes, and what every command takes."""
 
@@ -497,7 +497,7 @@ def read_options(asked: FitArguments, how: Solving) -> dict[str, Any]:
     return options | {"goal": _implied_goal(options) if asked.goal is None else str(asked.goal)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FitJob:
     """One run."""
 
@@ -508,7 +508,7 @@ class FitJob:
     random_state: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Judged:
     """What a boundary is worth beyond the rows that it was fitted to, as far as that can be said."""
 
@@ -696,7 +696,7 @@ class FailOn(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Promised:
     """What is to be promised."""
 
@@ -746,7 +746,7 @@ def certify(
     return partial(run_certify, request, plan("boundary-certify", kept, file))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CertifyJob:
     """One run."""
 

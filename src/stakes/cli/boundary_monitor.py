@@ -93,7 +93,7 @@ def apply(
     return partial(run_apply, ApplyJob(boundary, file, given, column, on_missing, file_format), where)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ApplyJob:
     """What is decided by which boundary."""
 
@@ -227,7 +227,7 @@ Example:
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Watching:
     """Which columns are read, what is watched, and where the state is kept."""
 
@@ -256,7 +256,7 @@ class Watching:
     ] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Printing:
     """Where the result goes, and what every command takes."""
 
@@ -309,7 +309,7 @@ def monitor(
     return partial(run_monitor, MonitorJob(boundary, files, promise, read, kept), delivery)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Promise:
     """What is watched: a precision (None: that of the boundary), and how rarely it may raise a false alarm."""
 
@@ -347,7 +347,7 @@ def read_promise(text: str | None) -> Fraction | None:
     return share
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MonitorInput:
     """How the files are read."""
 
@@ -368,7 +368,7 @@ class MonitorInput:
         return Source("", label, [self.decision], None, positive, self.on_missing, self.file_format)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Watched(Tabular):
     """The monitor after the files of this run, and what each of them added."""
 
@@ -387,7 +387,7 @@ class Watched(Tabular):
         return [{key: value for key, value in record.items() if key != "sha256"} for record in self.files]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MonitorJob:
     """One run."""
 

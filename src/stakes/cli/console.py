@@ -195,7 +195,7 @@ class LimitError(Exception):
     """A limit of the system under which the program cannot work."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UsageProblem:
     """An exit code and its message."""
 
@@ -357,7 +357,7 @@ class Reportable(Result, Protocol):
         """Return the report, and write it where a path is given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Delivery:
     """Where a result goes, checked before the work."""
 
@@ -397,7 +397,7 @@ def with_format(command: str, text: str) -> str:
     return json.dumps({"format": f"stakes-{command}-output-1", **page}, indent=2) + "\n"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowsOut:
     """Where the rows of a file go with their new columns: to a file, to stdout, or nowhere; checked before the work."""
 

@@ -50,7 +50,7 @@ Outcome = Annotated[str | None, flag("--label", "COLUMN", "Column with the outco
 Suffix = Annotated[str, flag("--suffix", "", "What the names of the new columns end in.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Correction:
     """By what the odds are multiplied, and the weight of the positive class that this undoes."""
 
@@ -58,7 +58,7 @@ class Correction:
     positive_share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CorrectJob:
     """What to correct, how, and what to test."""
 

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 MOST_BATCHES_SHOWN = 50
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ColumnSettings:
     """From which probabilities rows are decided, and how the answer is called."""
 
@@ -89,7 +89,7 @@ class ColumnSettings:
             raise UsageError(f"--output must end in {listed}, the format of the file, got {name(output.name)!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionSettings(ColumnSettings):
     """What is maximised."""
 
@@ -138,7 +138,7 @@ def read_correction(
     return correct
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecidedBatch:
     """Rows that were decided together."""
 
@@ -159,7 +159,7 @@ class DecidedBatch:
         return {"model": self.model, **({"group": self.group} if self.group else {}), **found}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecidedRows(Tabular):
     """Every batch of a file, and the new columns."""
 
@@ -290,7 +290,7 @@ def _worst(batch: DecidedBatch) -> str:
 THRESHOLD = "_threshold"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AmountSettings(ColumnSettings):
     """What mistakes cost, as columns or amounts, in which unit, and what becomes of rows without a decision."""
 
@@ -304,7 +304,7 @@ class AmountSettings(ColumnSettings):
         return own, f"{own}{THRESHOLD}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AmountDecisions(Tabular):
     """The new columns: 1 to act and 0 not to, and the probability from which the row is worth acting on."""
 
@@ -371,7 +371,7 @@ class AmountDecisions(Tabular):
 # Rows of a file that are acted on, not acted on or left to someone else, and how a person reads that on a terminal.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeferralSettings(ColumnSettings):
     """At which cost ratio, what deferring costs, and how many rows may be deferred."""
 
@@ -380,7 +380,7 @@ class DeferralSettings(ColumnSettings):
     capacity: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Deferrals(Tabular):
     """The new columns: 1 to act, 0 not to, -1 to defer."""
 
@@ -521,7 +521,7 @@ Decided = Annotated[
 _WITHOUT_DEFERRAL = "needs --deferral: without it a row is acted on where its score reaches the threshold"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Deferring:
     """What leaving cases to someone else costs, as typed."""
 
@@ -719,7 +719,7 @@ def export(
     return partial(run_export, Export(file, to, typed, further), target)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Export:
     """Which rule becomes what, of which columns."""
 

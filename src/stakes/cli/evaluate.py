@@ -221,7 +221,7 @@ def check(
     return partial(run_check, task, request)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CheckJob:
     """Which findings fail, which are left out, and the kept evaluation that models are held against."""
 
@@ -243,7 +243,7 @@ class CheckJob:
             raise DataError(f"--against {name(self.against, 200)}: {str(error).removesuffix('.')}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Checked:
     """An evaluation and its findings, as they leave the command."""
 
@@ -354,7 +354,7 @@ Later = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairReading(InputArguments):
     """The same of two models, or two kept evaluations."""
 

@@ -39,7 +39,7 @@ _ACTIONS = {"action", "actions", "decision", "decisions", "act", "assigned", "pr
 _SAY = "Write class or action into the first cell to say which the rows are."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CostMatrix:
     """What each action (column) costs where each class (row) is true; ``turned`` where the file has actions as rows."""
 
@@ -152,7 +152,7 @@ _MEANT_HERE = {"clusters", "incumbent", "n_tried", "confidence_level"}
 _SEGMENT = {"costs", "weighting"}  # how far between two matrices, and how much each place counts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ActionsTask:
     """What was asked for, checked before the rows are read."""
 

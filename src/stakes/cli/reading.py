@@ -417,7 +417,7 @@ def check_scale(scale: str | None, costs: "CostDistribution", *, in_units: bool)
 # What predictions are read and judged by, as it is typed; a new option is a field here and a line in ``options``.
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class InputArguments:
     """Which file, and what its columns mean, as typed."""
 
@@ -448,7 +448,7 @@ def read_word(option: str, text: str) -> str:
         raise UsageError(str(error).removesuffix(".")) from None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EvaluationArguments:
     """What was typed; ``options`` is what the library takes."""
 
@@ -584,7 +584,7 @@ VerifiedBy = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Amounts:
     """What wrong decisions cost in each row, as typed."""
 
@@ -768,7 +768,7 @@ def _split(option: str, text: str) -> list[str]:
     return parts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Questions:
     """What is asked besides which model is best: the fee of deferral and its capacity, and a study of further rows."""
 

@@ -440,7 +440,7 @@ _USED = {"costs", "odds", "false_alarms_per_miss", "weighting", "groups", "unit_
 _USED |= {"action_name", "event_name"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PromisedCosts(Tabular):
     """What each model's scores promise, over all rows and in groups."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """Which file, and what its columns mean."""
 
@@ -141,7 +141,7 @@ _OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """What was asked for, checked before any data are read."""
 
@@ -347,7 +347,7 @@ def _as_typed(why: str) -> str:
 # One answer for each horizon, in one file or page.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ByHorizon(Tabular):
     """Answers by horizon, and how each becomes JSON."""
 

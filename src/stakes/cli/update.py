@@ -57,7 +57,7 @@ Saved = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UpdateJob:
     """What to update, to which rows, and where the update itself goes."""
 

@@ -75,7 +75,7 @@ Alpha = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """The monitors, the column of labels that every file must have, and the digests of the files by their days."""
 
@@ -171,7 +171,7 @@ Example:
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Asked:
     """How models are to be watched."""
 

@@ -102,7 +102,7 @@ def check_word(word: Any, name: str) -> str:
 # One entrance for evaluation functions: rows, a score table in their place, weights and a stated prevalence.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationData:
     """Clean rows, or a score table instead; the table is built from rows on first use."""
 
@@ -262,7 +262,7 @@ def undefined(what: str, why: str) -> float:
 # The options of an evaluation, checked once and passed on as one object.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What a caller asks for, ``checked`` before use; ``factor`` takes the integral of regret to the scale and unit.
 

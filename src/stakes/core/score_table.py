@@ -831,7 +831,7 @@ def _cost(share: float, unit: float) -> float:
 _CELLS, _MIXED = 1000, 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LogisticFit:
     """Intercept, slope and their covariance; ``status`` says why they may be infinite or undefined."""
 

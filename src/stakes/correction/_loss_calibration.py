@@ -32,7 +32,7 @@ _BET_ROWS = 1 << 12
 _RUN, _FACTOR = 32, 1e4  # rows whose factors are multiplied, and the largest of these that leaves no product too large
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recalibration:
     """A logistic recalibration, and its likelihood ratio against the unchanged scores."""
 
@@ -525,7 +525,7 @@ _HALVINGS = 60
 _TOLERANCE = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultinomialFit:
     """Coefficients (K - 1, q), their information, the log likelihood, and whether the fit converged."""
 
@@ -535,7 +535,7 @@ class MultinomialFit:
     converged: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultinomialData:
     """The data of the multinomial model; class 0 is the reference."""
 

@@ -57,7 +57,7 @@ _RANGE = (1e-100, 1e100)
 _SUM_TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """Clean scores of one model: shape (n,) for the positive class, or (n, K); probabilities, or logits."""
 
@@ -84,7 +84,7 @@ class Scores:
         return shift_rows(self.values, factors)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expressed:
     """Scores of the positive class as an expression of a data engine."""
 
@@ -163,7 +163,7 @@ class Stated(NamedTuple):
     pos_weight: Any
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Classes:
     """The classes in the columns of scores, and what is stated for each of them."""
 

@@ -498,7 +498,7 @@ def mean_ratio(top0: Floats, top1: Floats, bottom0: Floats, bottom1: Floats) -> 
 # Columns of a long curve computed on access: a table of ten million scores is stored once.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Combination:
     """constant + first_factor * first + second_factor * second, elementwise, over arrays that others own.
 

@@ -340,7 +340,7 @@ class BestThreshold(Tabular):
 _FOLDS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThresholdChoice:
     """Rows with what acting on them changes, for the choice of one threshold.
 

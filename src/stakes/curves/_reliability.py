@@ -620,7 +620,7 @@ def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
     return _KEPT[table]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Neighbourhoods:
     """Cells of a table, each with a small share of weight and range, and local polynomials over them.
 
@@ -720,7 +720,7 @@ class Neighbourhoods:
             yield part, near, u, kernel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalFits:
     """Local polynomial fits at some scores, as the linear smoother matrix on the cells' positives."""
 
@@ -734,7 +734,7 @@ class LocalFits:
         return np.asarray(self.matrix @ self.cells.ups)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalLogisticFits:
     """Logistic regressions on the log-odds of the score around some scores, weighted by kernels.
 

@@ -57,7 +57,7 @@ _ROUNDING = 1e-12
 _LARGEST_ODDS = 6  # as a power of ten
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Style:
     """The style of one model in every figure."""
 

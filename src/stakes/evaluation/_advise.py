@@ -22,7 +22,7 @@ DECISIONS = ("independent", "budget")
 KNOWLEDGE = ("known", "range", "unknown")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Situation:
     """One cell of the table; ``advise`` fills in what is in braces, such as ``{cost}`` or ``{capacity}``."""
 
@@ -199,7 +199,7 @@ RANKING: Mapping[str, Situation] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kind:
     """An outcome that is not plain labels: what to import, how it is made, and why."""
 

@@ -229,7 +229,7 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Maker:
     """Everything that the sentences are made from."""
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from stakes.base.numerics import weighted_sum
@@ -47,7 +46,7 @@ from stakes.inference import (
 )
 from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
 from stakes.outcomes import Imputed, OutcomeColumns, check_money_per
-from stakes.outputs.hooks import report_progress
+from stakes.outputs.hooks import nw, report_progress
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.text import REFERENCES
 from stakes.tables import (
@@ -732,8 +731,6 @@ def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, p
 
 
 def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resolution: int | None) -> Evaluation:
-    import narwhals.stable.v2 as nw
-
     from stakes.tables import frame_columns
 
     options = replace(options, groups=_names(options.groups, "groups"))
@@ -824,8 +821,6 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
 
 
 def _columns(y_prob: Any) -> dict[str, Any]:
-    import narwhals.stable.v2 as nw
-
     if isinstance(y_prob, Imputed):
         return {"model": y_prob}
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)

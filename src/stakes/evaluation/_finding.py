@@ -17,7 +17,7 @@ Evidence = Mapping[str, float | Mapping[str, float]]
 LEVEL = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Observation:
     """What a check saw: a sentence with ``{0}``, ``{1}`` in place of models, then groups; their names; and numbers."""
 

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 _MOST_GROUPS = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grouping:
     """Names of the groups in order, and the place among them of each row that counts; the values of all rows."""
 
@@ -184,7 +184,7 @@ def money_by_model(
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Charged:
     """What rows with amounts cost that an engine streamed: they are not kept.
 

@@ -417,7 +417,7 @@ class _Drawn(NamedTuple):
     out_of_bag: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Task:
     """An estimator, its rows, and how their costs count."""
 

@@ -121,7 +121,7 @@ _ROWS = 1 << 18  # of a table that are looked at at once
 MOST_RIVALS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ByThreshold:
     """Where the chosen decision is shown to cost less than each other one (``less``), and where more (``more``).
 

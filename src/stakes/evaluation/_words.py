@@ -19,7 +19,7 @@ _MOST_DECIMALS = 2  # of costs per 1,000 decisions; smaller ones are "below 0.01
 _STRESSED = ("fer", "mit", "bar")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Words:
     """Names of the action and of the event, and the words that follow from them."""
 
@@ -118,7 +118,7 @@ def _meaning_of_amounts(options: Options) -> str:
     return f"Each row counts what its mistakes cost, a false positive {told} times the stated amount."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Unit:
     """In what costs are told: by what they are multiplied, what they are counted per, and with how many decimals."""
 

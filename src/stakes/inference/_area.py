@@ -71,7 +71,7 @@ class Limited:
         return self.limits(1.0 - confidence_level)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Area(Limited):
     """An area under the ROC curve.
 
@@ -141,7 +141,7 @@ class Area(Limited):
         return max(self.variance / spread, self.floor) + self.between / spread if spread > 0.0 else self.floor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AreaDifference(Limited):
     """The first area minus the second, on the same rows.
 
@@ -311,7 +311,7 @@ def area_difference(areas: tuple[Area, Area], sums: Sums) -> AreaDifference:
     return AreaDifference(*areas, *_placement_variance(sums, centre), float(effective(*sums.raw[1:]).min()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AreaRegret(Limited):
     """Expected regret of thresholds drawn like the scores, 2 rate (1 - rate) (1 - AUC), or a difference of two.
 
@@ -504,7 +504,7 @@ AREAS = ("roc_auc_score", "auc_regret", "partial_auc_score")  # of another form:
 _SKILLS = ("bounded_brier_skill_score", "bounded_log_skill_score", "regret_skill_score")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Constant:
     """The constant reference forecast of a skill, by default the prevalence, and the costs of its losses."""
 
@@ -519,7 +519,7 @@ class Constant:
         return np.append(self.costs.negative_loss(guess), self.costs.positive_loss(guess))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowMean:
     """A mean of row values; with ``constant``, one minus its ratio to the constant's mean.
 
@@ -652,7 +652,7 @@ def _per_sample(name: str, options: Options) -> RowMean:
 NEEDED_IN_CORNER = 20  # of each class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PartialArea(Limited):
     """A partial area on its scale, or a difference of two.
 

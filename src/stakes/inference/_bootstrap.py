@@ -115,7 +115,7 @@ def draw_counts(counts: Integers) -> Draw:
     return draw
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableSource:
     """Resamples of one table with equal weights; stratified by class if the prevalence is fixed."""
 
@@ -205,7 +205,7 @@ def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[floa
     return (counts[0], counts[1]), (units[0], units[1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowSource:
     """Resampled tables of several models on the same rows."""
 

@@ -63,7 +63,7 @@ _ROUNDING = 1e-9  # of a share of the weight
 _CLUSTERS_AT_ONCE = 2_000_000  # sums over clusters and cells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Deviations:
     """Fitted event rate minus the score at points of a curve, and draws of its noise (last axis).
 

@@ -36,7 +36,7 @@ from stakes.variance.sums import Estimate, Moments, bessel, record_of, worst_los
 _POOLED, _ALONE = 0.75, 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossFit:
     """Recalibrated score of every row: fitted to all rows, and to the rows of the other folds.
 
@@ -134,7 +134,7 @@ _MANY, _PER_CELL = 1 << 19, 64  # rows of a table from which on those of one cel
 _MOST_DRAWN = 10**9  # numpy draws from fewer without replacement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossFitRows:
     """Rows with their recalibration; ``fixed``: the class totals have no sampling error.
 
@@ -269,7 +269,7 @@ _STEP = 1e-3
 CROSS_FITTED = ("h_measure_score", "hull_auc")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossFitted:
     """A cross-fitted estimate with its error, and the in-sample value."""
 

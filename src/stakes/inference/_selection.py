@@ -526,7 +526,7 @@ def _check(contest: Any, incumbent: Any, n_tried: Any, level: float) -> None:
     check_contest(contest.names[: contest.n_models], incumbent, n_tried)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Field:
     """The decisions of finite cost: means, covariance, draws of their errors (columns), and equal decisions."""
 

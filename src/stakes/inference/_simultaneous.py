@@ -39,7 +39,7 @@ class Totals(NamedTuple):
     n_rows: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """Weight (``[0]``) and squared weight (``[1]``) of each class at or above and below each threshold."""
 
@@ -48,7 +48,7 @@ class Counts:
     totals: Totals
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairCounts:
     """The same for rows at or above a threshold by one of two models and below it by the other."""
 
@@ -178,7 +178,7 @@ _ROUNDING = 1e-11  # of a sum of squares: what is left of it where all rows are 
 SIDES = {"regret": (ABOVE, BELOW), "net_benefit": (ABOVE, ABOVE), "interventions_avoided": (BELOW, BELOW)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pieces:
     """Estimate at m thresholds, its covariance, and the k shares of rows that it is made of.
 

@@ -42,7 +42,7 @@ _OPEN = 1e-14  # both doubts matter only where both are open
 _PANELS, _NODES = 24, 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CellValue:
     """Expected value of perfect information, and probabilities that each of the three is best."""
 

@@ -209,7 +209,7 @@ def penalized_log_loss(
     return rows if check_flag(per_sample, "per_sample") else data.mean(rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forecasts:
     """Clean rows on one device: numpy arrays or PyTorch tensors, and the module that computes with them."""
 
@@ -380,7 +380,7 @@ def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:
 _BLOCK = 1 << 14
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CostProblem:
     """Clean matrices (m, classes, actions) with the weight of each, or the two ends of a segment and its measure."""
 

@@ -479,7 +479,7 @@ def partial_auc_score(
     return window.shift + window.factor * window.share_below(table)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RocWindow:
     """A rectangle of false and of true positive rates, and the scale on which the area within it is stated.
 

@@ -445,7 +445,7 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
         raise TypeError(f"{metric.name} needs {missing[0]}=.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _BinaryScore:
     """A metric that also accepts predicted labels, as scikit-learn's threshold tuning passes them."""
 

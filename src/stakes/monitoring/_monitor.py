@@ -118,7 +118,7 @@ _COLUMNS = ("total", "squares", "promised")
 _KINDS = {int: "whole number", datetime: "date"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Past:
     """Days whose own sums are no longer kept: their number, their sums by row and by day, and the capital of bets."""
 

@@ -44,7 +44,7 @@ _LATE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DaySums:
     """Rows of a day, their total cost, its squares, what their scores promised (nan: unknown), and each row's cost."""
 
@@ -77,7 +77,7 @@ class DaySums:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reference:
     """The evaluation that the budget comes from: rows, mean cost, mean square and upper limit of the mean."""
 
@@ -88,7 +88,7 @@ class Reference:
     upper: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Question:
     """What is watched; ``alpha`` is the probability of a false alarm of the evidence alone.
 

@@ -35,7 +35,7 @@ _MOST_CODES = 20  # causes; more distinct codes are probably another quantity
 KAPLAN_MEIER = "kaplan-meier"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FollowUp:
     """Clean rows: time, how it ended (censored, event of interest, other event), weight, stratum, known censoring."""
 
@@ -178,7 +178,7 @@ def _check_censoring(censoring: Any, n: int) -> Floats | None:
 # suffix sum.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stratum:
     """Rows of one stratum in order of time, and the distinct times at which some of them left before the horizon.
 
@@ -248,7 +248,7 @@ class Stratum:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Censoring:
     """The estimated censoring distribution of each stratum."""
 

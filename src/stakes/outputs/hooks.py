@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import singledispatch
-from typing import Any
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["Listener", "defer_import", "draw", "listening", "nw", "report", "report_progress", "time_left"]
 
 Listener = Callable[[int, int], object]
 
@@ -44,6 +48,22 @@ def report(result: Any, *args: Any, **options: Any) -> Any:
     if _import_deferred("report"):
         return report(result, *args, **options)
     raise TypeError(f"no report is registered for {type(result).__name__}.")
+
+
+# Narwhals takes a twentieth of the start of a command, so it is imported when the first data frame arrives.
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+else:
+
+    class _DeferredModule(ModuleType):
+        """A module that is imported when one of its names is first used."""
+
+        def __getattr__(self, name: str) -> Any:
+            found = self.__dict__[name] = getattr(import_module(self.__name__), name)
+            return found
+
+    nw = _DeferredModule("narwhals.stable.v2")
 
 
 # Progress of long work: computations report it, and a listener shows it.

@@ -17,6 +17,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from stakes.outputs.files import delivered, import_optional, json_ready
+from stakes.outputs.hooks import nw
 from stakes.outputs.text import shorten, visible
 
 # Tables leave the library as a data frame of the caller's library.
@@ -26,8 +27,6 @@ _BACKENDS = ("pandas", "polars", "pyarrow")
 
 def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
     """Build a data frame from columns, in the named library or the first one that is installed."""
-    import narwhals.stable.v2 as nw
-
     if backend is None:
         backend = next((name for name in _BACKENDS if find_spec(name)), None)
         if backend is None:
@@ -43,8 +42,6 @@ def build_frame(columns: dict[str, Any], backend: Any = None) -> Any:
 
 def backend_of(*values: Any) -> Any:
     """Name the data-frame library that the first recognised value comes from, or None."""
-    import narwhals.stable.v2 as nw
-
     for value in values:
         native = nw.from_native(value, allow_series=True, pass_through=True)
         if isinstance(native, (nw.Series, nw.DataFrame, nw.LazyFrame)):
@@ -379,7 +376,7 @@ def _latex(cell: str) -> str:
 # A table of a result without layout: raw numbers, and what each column is. Terminal, report and notebook render it.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableColumn:
     """One column of a :class:`ResultTable`.
 
@@ -455,7 +452,7 @@ Format = Callable[[Any, int], str]
 _BLANK = ("rank", "once", "threshold")  # None in their place shows nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CellStyle:
     """How a renderer writes the cells of a table.
 

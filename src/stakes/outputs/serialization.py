@@ -17,7 +17,7 @@ _LARGEST_COUNT = 2**63 - 1
 _INFINITE = ("inf", "-inf")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class JsonReader:
     """What was read, and what it should be a whole one of; every error names the entry that is damaged.
 
@@ -303,7 +303,7 @@ class DataError(ValueError):
         return text if self.hint is None else f"{text}. {self.hint}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Location:
     """Where rows come from: file, whether row numbers are meaningful, line of row 0, indices of the rows kept."""
 

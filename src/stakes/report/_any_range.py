@@ -92,7 +92,7 @@ def counted_rows(evaluation: Evaluation) -> int | None:
 _LOGITS = 14.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Thinned:
     """Scores in ascending order with the weight of positives and negatives at each, and how exact they are.
 
@@ -215,7 +215,7 @@ def _bounds(
 # positive is a negative seen from the other end of the axis.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CostBins:
     """The axis as the negatives see it, or the positives.
 
@@ -413,7 +413,7 @@ _BLOCK = 1 << 16
 _ROUNDING = 1e-12  # of a sum of squares: what is left of it where all rows are alike
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StretchCovariances:
     """Covariance matrices of mean losses in stretches, for each rule alone.
 

@@ -54,7 +54,7 @@ _SHAPES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Figure:
     """What is said about a figure.
 

@@ -316,7 +316,7 @@ REFERENCE_DASHES = {"treat all": "7px,4px", "treat none": "2px,3px"}
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A model as the report shows it.
 

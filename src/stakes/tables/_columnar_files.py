@@ -12,13 +12,12 @@ from pathlib import Path
 from struct import Struct, error
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import NarwhalsError
 from numpy.typing import NDArray
 
 from stakes.base.validation import blocks
 from stakes.outputs.files import import_optional
+from stakes.outputs.hooks import nw
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import Cells, Piece, collected
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
@@ -520,8 +519,6 @@ def refused(origin: Location, what: str) -> Iterator[None]:
 # The first file determines the columns, as in DuckDB; further columns of later files are ignored. Numbers are widened
 # as in DuckDB's union by name; a needed column without a common type is refused.
 
-_TEXTS = (nw.String, nw.Categorical, nw.Enum)
-
 
 def scan_alike(
     files: list[str], scan: Callable[[list[str]], Any], columns: Iterable[str], models: Iterable[str] | None
@@ -603,7 +600,7 @@ def _kind(dtype: Any) -> str:
         return "true and false"
     if dtype.is_numeric():
         return "numbers"
-    return "text" if dtype in _TEXTS else str(dtype)
+    return "text" if dtype in (nw.String, nw.Categorical, nw.Enum) else str(dtype)
 
 
 # Parquet files scanned on disk: several by a pattern, a large one, or by a chosen engine.
@@ -663,7 +660,7 @@ def scan_parquet(
             return None
     files = _files(path, is_pattern=is_pattern)
     scan, own = _SCANS.get(engine, _polars)()
-    failures: tuple[type[Exception], ...] = (*own, NarwhalsError, OSError)
+    failures: tuple[type[Exception], ...] = (*own, nw.exceptions.NarwhalsError, OSError)
     try:
         frame = scan_alike(files, lambda group: scan(group, is_pattern), columns, models)
         nw.from_native(frame).lazy().collect_schema()

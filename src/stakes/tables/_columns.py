@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats, as_written, blocks, check_labels, match_label
-from stakes.outputs.hooks import report_progress
+from stakes.outputs.hooks import nw, report_progress
 from stakes.outputs.serialization import DataError, Location
 from stakes.outputs.text import nearest, shorten, visible
 
@@ -308,7 +307,7 @@ def _without_empty(text: pl.Series) -> pl.Series:
 _NUMBER_TYPES = {int, float, type(None)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Piece:
     """Consecutive rows: the requested columns and, for text files, the rows' text with new columns.
 
@@ -439,7 +438,7 @@ class Stacked:
         return np.concatenate(self._chunks) if self._known is None else self._known[: self._filled]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gathered:
     """Columns of a file or frame in memory: numbers as arrays (nan where missing), labels and groups as series."""
 
@@ -497,7 +496,7 @@ NAME_MODELS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Roles:
     """Names of the columns used, whether the models were selected automatically, and whether they are probabilities.
 

@@ -10,7 +10,6 @@ from itertools import combinations
 from operator import add, mul
 from typing import Any, NoReturn
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +28,7 @@ from stakes.costs import (
     as_costs,
     check_scale,
 )
+from stakes.outputs.hooks import nw
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import (
     Gathered,
@@ -176,7 +176,7 @@ def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Gathered | None:
     return Gathered.from_frame(found, roles, Location(ordered=False)) if len(found) <= _MOST_HELD else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Groups:
     """The result of the group-by: one row for each label and score, or label and score bin."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
-
 from stakes.base.validation import is_missing
+from stakes.outputs.hooks import nw
 from stakes.tables._columns import choose_roles, run
 from stakes.tables._engines import expressible, row_loss, rows_with_gaps
 from stakes.tables._predictions import column_names, frame_columns, from_native

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from stakes.base.formulas import is_nan
 from stakes.base.outcome import Outcome, OutcomeFromColumns
 from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label
+from stakes.outputs.hooks import nw
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columnar_files import TypedFile
@@ -196,7 +195,7 @@ def from_native(frame: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
         native: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
     except TypeError:
         raise ValueError(f"frame must be a data frame, got {type(frame).__name__}.") from None
-    except DuplicateError:
+    except nw.exceptions.DuplicateError:
         reject_duplicates(getattr(frame, "column_names", None) or list(frame.columns))
         raise
     reject_duplicates(column_names(native))

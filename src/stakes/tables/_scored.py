@@ -274,7 +274,7 @@ def _open(path: str | os.PathLike[str], stated: str | None, columns: Sequence[st
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Copied:
     """Counts of the rows read, and the target if one was written.
 
@@ -291,7 +291,7 @@ class Copied:
     n_incomplete: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NewColumns:
     """Columns to add: what they are computed from, their names, and by which function of arrays of complete rows.
 

@@ -7,13 +7,13 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from stakes.base.formulas import LARGEST, choose
 from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats
 from stakes.outputs.files import import_optional
+from stakes.outputs.hooks import nw
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import is_positive, refuse, renamed, weighing

@@ -67,7 +67,7 @@ LIFT = "To read it all the same: --any-size, or in Python `with stakes.tables.an
 _WILDCARDS = frozenset("*?[")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Content:
     """A readable file: its name in messages, and either its path or its decompressed bytes."""
 
@@ -242,7 +242,7 @@ _NEWLINE, _QUOTE = ord("\n"), ord('"')
 _BLANK_ENDS = (b"\n\n", b"\n\r\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TextBlock:
     """Complete records: as bytes if each is a line, else as the text and the fields of each."""
 

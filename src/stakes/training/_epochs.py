@@ -268,7 +268,7 @@ _LARGEST = 10**300
 _EPOCH = re.compile(r"epoch-([0-9]{4,9})((?:\.[A-Za-z0-9_]+)*)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """Values by epoch, and the files of the last and the best one."""
 
@@ -768,7 +768,7 @@ class MonitorComparison(Tabular):
         return f"MonitorComparison({runs}criteria {', '.join(self.criteria)}, against {self.target})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ChoiceDifferences(Tabular):
     """Paired differences between criteria, made by :meth:`MonitorComparison.differences`."""
 

@@ -736,7 +736,7 @@ def lightgbm_metric(
     return LightGBMMetric(monitor, _outcomes(outcome), BoosterWeight(monitor))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class XGBoostMetric:
     """A metric under the name and with the sign that XGBoost expects; it can be pickled with a fitted model."""
 
@@ -806,7 +806,7 @@ def _weight_of_booster(env: Any) -> float:
     return float(env.params.get("scale_pos_weight", 1.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LightGBMMetric:
     """A metric with its name and direction, as LightGBM expects them; it can be pickled with a fitted model."""
 

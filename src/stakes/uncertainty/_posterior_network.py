@@ -344,7 +344,7 @@ def _split(index: NDArray[Any], share: float, rng: np.random.Generator) -> tuple
 _LEAST_COMPONENT = 1e-6  # smallest variance of a principal component; others are set to zero
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Examples:
     """Rows and class indices as tensors, and which rows train and which decide when to stop."""
 

@@ -132,7 +132,7 @@ def _methods_by_rates(measure: Measure, zero_division: float) -> dict[str, Way]:
 # neighbours are known (to about 1e-12 / n), they are summed from one candidate to the other.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choice:
     """Numbers of rows that are indistinguishable from the best, and the best of the others."""
 

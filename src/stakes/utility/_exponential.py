@@ -154,7 +154,7 @@ def _power_sums(yes: Floats, rows: int, out: Floats) -> None:
 TAIL = 1e-20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Probabilities, by default in descending order, and their complements.
 
@@ -234,7 +234,7 @@ UNIT = 2.0**-53
 ROUNDING = 2e-13
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UtilityEstimate:
     """Expected utility U_0, ..., U_n of acting on the k most probable rows, and its error.
 
@@ -389,7 +389,7 @@ class Nodes(NamedTuple):
     weight: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Rule:
     """The components that do not depend on the range: step, Gauss rule of the small nodes, and cut-offs."""
 

@@ -59,7 +59,7 @@ class RowMeans(NamedTuple):
     wrapped: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spectrum:
     """E[exp(i theta (P - low))] at the frequencies 2 pi l / size, l = 0, 1, ..., that matter.
 
@@ -195,7 +195,7 @@ _ROWS = 64
 _LARGEST_EXPONENT = 600.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Ratio:
     """The problem: the rows, their optional weights, and the coefficients."""
 

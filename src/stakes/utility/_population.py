@@ -427,7 +427,7 @@ def utility_curve(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Scan:
     """Distinct scores in ascending order, with the weight of positives and of negatives at each."""
 

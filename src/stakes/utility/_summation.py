@@ -446,7 +446,7 @@ _MOST_TERMS = 20
 _PLACES_AT_ONCE = 256  # places of a block worked out together: the table over nodes and terms stays in the cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThinBlock:
     """Rows start..stop; ``rare`` are the probabilities of their rare label, which is the positive one or not."""
 

@@ -46,7 +46,7 @@ def check_columns(columns: Mapping[str, Floats], models: tuple[str, ...], max_lo
             sums.check_moments()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _CheckedSums:
     """The sums of one class, over the rows of which the difference of every pair was summed."""
 

@@ -27,6 +27,7 @@ from stakes.base.validation import (
 from stakes.core.options import Options, refuse_weighing
 from stakes.core.score_table import Rule, ScoreTable, Serializable, losses_by_score, row_losses
 from stakes.costs import CostDistribution, CostsLike, as_costs
+from stakes.outputs.hooks import nw
 from stakes.outputs.serialization import JsonReader
 from stakes.variance.checks import check_columns
 from stakes.variance.dependence import Design, PairedRows
@@ -64,7 +65,7 @@ _PAIRS_AT_ONCE = 64
 _KEPT = 1 << 22  # losses
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionRules:
     """Models under one rule; with ``constants`` "always act" and "never act"; last "nothing", which costs nothing."""
 
@@ -108,7 +109,7 @@ class DecisionRules:
         return most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _RowLosses:
     """Losses of the models for rows in memory."""
 
@@ -164,7 +165,7 @@ class _RowLosses:
         return line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _TableLosses:
     """Losses of one model for the rows of a score table."""
 
@@ -247,7 +248,7 @@ _ROUNDING = 64 * np.finfo(float).eps
 _FEW = 8  # models of which every pair is computed at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """Mean losses of several decision rules on the same rows, and the variance of their differences.
 
@@ -685,8 +686,6 @@ class PairSums(Serializable):
         >>> PairSums.from_frame(frame, label="y", models=["a", "b"], costs=(0.2, 0.5)).models
         ('a', 'b')
         """
-        import narwhals.stable.v2 as nw
-
         from stakes.tables import frame_columns, sum_clusters
 
         options, names = Options(costs=as_costs(costs), rule=rule, prevalence=prevalence).checked(), tuple(models)
@@ -853,7 +852,7 @@ def _check_rule(rule: Rule) -> Rule:
 _COLUMNS_AT_ONCE = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spread:
     """Variance, degrees of freedom and squared room for unseen rows of some estimates; ``scarce`` rests on few rows.
 
@@ -893,7 +892,7 @@ class Spread:
         return 0.5 * p_value(gap, self.variance, self.degrees, self.room)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contest:
     """Decisions that compete on the same rows.
 
@@ -946,7 +945,7 @@ def spread_from(found: Variance, factor: float = 1.0) -> Spread:
     return Spread(factor**2 * found.variance, found.degrees, factor**2 * found.unseen_variance, scarce)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CostRows:
     """Costs of each row (n) under each decision (k), and what makes rows unequal or dependent.
 

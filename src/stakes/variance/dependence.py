@@ -115,7 +115,7 @@ def dependence_of(
     return check_dependence(clusters, lags, n, None if counted else sample.origin.outcome.sample_weight)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Design:
     """Rows, or the cells of a table: their classes and weights, what is known of the classes, and what depends on what.
 
@@ -326,7 +326,7 @@ def cosine_sums(terms: Floats, count: int) -> Floats:
 # Rows that several models share: labels, the scores of each, weights, and how rows depend on each other.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PairedRows:
     """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
 

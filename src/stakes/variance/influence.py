@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 NEEDED_FOR_SKILL = 5  # rows of each class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedCells:
     """Rows, or groups of rows of one class and one score: sums of their weights and of the squares of these."""
 
@@ -123,7 +123,7 @@ class WeightedCells:
         return float(np.average(self.origin.score[self.origin.outcome.present], weights=self.origin.counted))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Influence:
     """An estimate, and the derivative of its value to the share of each cell, centred.
 
@@ -254,7 +254,7 @@ def influence_moments(
 UNKNOWN = Moments(np.nan, np.nan)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupedRows:
     """Rows in the order of their groups, and of their classes within; ``order`` are their places."""
 
@@ -371,7 +371,7 @@ def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
 # The same over clusters: all of it follows from the weights and losses of each class, summed over each cluster's rows.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _ClusteredPart:
     """Rows of each class (first axis) of some groups in every cluster: their number, weight and weighted losses."""
 

@@ -29,7 +29,7 @@ _REACH = 12.0  # standard deviations beyond which a normal density counts nothin
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Largest:
     """What is known of the largest of several normal values.
 
@@ -342,7 +342,7 @@ def _root(rising: Callable[[float], tuple[float, float]], low: float, high: floa
 # `ManyMoments`: the moments of many estimates as arrays, whose intervals and p-values are solved for all at once.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ManyMoments:
     """The fields of :class:`Moments` as arrays; ``refused`` says which have no interval, ``notes`` writes theirs."""
 

@@ -39,7 +39,7 @@ _RAW_ROUNDING = 1e-13  # share of the raw squares of a constant that is left abo
 _CONSTANT = 1e-24  # share of the squares of a constant that subtracting its mean leaves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Variance:
     """Variance of estimates, its degrees of freedom, and the allowance for classes with few effective rows.
 
@@ -89,7 +89,7 @@ _LEAST = 1 << 11  # units at once
 _PARTS = 256  # of a class, before they are merged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sums:
     """Sums over the units of each class (axis 0: negatives, positives, or classes by their codes).
 
@@ -589,7 +589,7 @@ def _variance(second: Floats, fourth: Floats, count: int, cap: float) -> tuple[F
 # Sums over clusters for every pair of decisions, and the spread they give, without rows and without clusters.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusterSums:
     """What clusters add to sums of pairs, for one prevalence: that of the rows (None), or the one that was stated.
 
