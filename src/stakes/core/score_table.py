@@ -16,7 +16,16 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.numerics import count_cells, count_groups, count_sample, fit_logistic, logit, pav_starts, weighted_sum
+from stakes.base.numerics import (
+    count_cells,
+    count_groups,
+    count_sample,
+    fit_logistic,
+    logit,
+    pav_starts,
+    sigmoid,
+    weighted_sum,
+)
 from stakes.base.validation import (
     BinarySample,
     Floats,
@@ -175,6 +184,7 @@ class Serializable:
 MARKS = ("estimated_weights", "by_amount", "about")  # stored only if true or not empty
 _ROOM = 1.0 + 1e-9  # for the rounding of sums over many rows
 _SQUARED_TO_ZERO = 1e-150  # smaller weights may have squares that are zero
+_MANY, _PER_LOG_ODDS, _RANKS = 1 << 19, 512, 4096  # of narrow cells
 COLUMNS = ("positives", "negatives", "positives_squared", "negatives_squared")
 
 
@@ -497,6 +507,25 @@ class ScoreTable(Serializable):
         return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
 
     @cached_property
+    def narrow_cells(self) -> ScoreTable:
+        """The scores pooled into narrow cells, each at the mean of its own.
+
+        A cell is at most 1/512 wide in log-odds, and of several scores holds at most a 4,096th of the weight: so it is
+        narrow too where all scores lie close together.
+        """
+        scores, weight = self.scores, self.positives + self.negatives
+        first, last = np.searchsorted(scores, [np.nextafter(0.0, 1.0), 1.0])  # 0 and 1 are cells of their own
+        low, high = np.floor(_PER_LOG_ODDS * logit(scores[[first, last - 1]]))
+        edges = np.searchsorted(scores, sigmoid(np.arange(low + 1.0, high + 1.0) / _PER_LOG_ODDS))
+        ranks = np.searchsorted(np.cumsum(weight), np.arange(1, _RANKS) * (self.total / _RANKS))
+        starts = np.unique(np.concatenate([[0, first, last], edges, ranks]))
+        starts = starts[starts < len(scores)]
+        columns: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in COLUMNS}
+        mean = np.add.reduceat(scores * weight, starts) / (columns["positives"] + columns["negatives"])
+        ends = np.append(starts[1:], len(scores)) - 1
+        return replace(self, scores=np.clip(mean, scores[starts], scores[ends]), **columns)
+
+    @cached_property
     def pav_starts(self) -> NDArray[np.intp]:
         """Index of the first score of each block of the pool-adjacent-violators fit, and the number of scores."""
         return np.append(pav_starts(self.positives, self.negatives), len(self.scores))
@@ -797,26 +826,9 @@ def _in_cells(
     return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
-_MANY, _PER_LOG_ODDS, _RANKS = 1 << 19, 512, 4096
-
-
 def in_narrow_cells(table: ScoreTable) -> ScoreTable:
-    """Pool more than half a million scores into narrow cells, each at the mean of its own.
-
-    A cell is at most 1/512 wide in log-odds, and of several scores holds at most a 4,096th of the weight: so it is
-    narrow too where all scores lie close together. Fewer stay as they are, and so do those that are in cells already.
-    """
-    if len(table.scores) <= _MANY or table.resolution is not None:
-        return table
-    weight = table.positives + table.negatives
-    with np.errstate(divide="ignore"):
-        cell = np.floor(_PER_LOG_ODDS * logit(table.scores))
-    rank = np.floor(np.cumsum(weight) * (_RANKS / table.total))
-    starts = np.flatnonzero(np.append(True, (cell[1:] != cell[:-1]) | (rank[1:] != rank[:-1])))
-    columns: dict[str, Any] = {name: np.add.reduceat(getattr(table, name), starts) for name in COLUMNS}
-    mean = np.add.reduceat(table.scores * weight, starts) / (columns["positives"] + columns["negatives"])
-    ends = np.append(starts[1:], len(cell)) - 1
-    return replace(table, scores=np.clip(mean, table.scores[starts], table.scores[ends]), **columns)
+    """More than half a million scores in narrow cells; fewer as they are, and those that are in cells already."""
+    return table if len(table.scores) <= _MANY or table.resolution is not None else table.narrow_cells
 
 
 def _cost(share: float, unit: float) -> float:

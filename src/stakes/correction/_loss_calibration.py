@@ -168,29 +168,23 @@ _MANY, _ENOUGH = 1 << 16, 50
 
 
 def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
-    """CORP miscalibration and its p-value by labels drawn from the scores, for rows without weights."""
-    observed = brier_miscalibration(table.scores, table.positives, table.negatives)
+    """CORP miscalibration and its p-value by labels drawn from the scores, for rows without weights.
+
+    Where many scores differ, labels are drawn in narrow cells, and compared with the labels there.
+    """
+    observed = found = brier_miscalibration(table.scores, table.positives, table.negatives)
+    many = len(table.scores) > _MANY
+    if many and table.resolution is None:
+        table = table.narrow_cells
+        found = brier_miscalibration(table.scores, table.positives, table.negatives)
     counts = table.positives + table.negatives
-    tied = np.flatnonzero(counts != 1.0)
-    whole, many = counts.astype(np.int64), len(counts) > _MANY
-    passed, squares = np.append(0.0, np.cumsum(counts)), float(counts @ table.scores**2)
-    labels = _bernoulli(table.scores, rng)
+    whole, tied, labels = counts.astype(np.int64), bool(np.any(counts != 1.0)), _bernoulli(table.scores, rng)
 
     def miscalibration() -> float:
-        if not many and len(tied):
-            ups = rng.binomial(whole, table.scores).astype(np.float64)
-            return brier_miscalibration(table.scores, ups, counts - ups)
-        hit = labels()
-        if not many:
-            return brier_miscalibration(table.scores, hit.astype(np.float64), (~hit).astype(np.float64))
-        drawn = rng.binomial(whole[tied], table.scores[tied])
-        hit[tied] = drawn > 0
-        place = np.flatnonzero(hit)
-        ups = np.ones(len(place))
-        ups[np.searchsorted(place, tied[drawn > 0])] = drawn[drawn > 0]
-        return _of_positives(table.scores, passed, squares, place, ups)
+        ups = (rng.binomial(whole, table.scores) if tied else labels()).astype(np.float64)
+        return brier_miscalibration(table.scores, ups, counts - ups)
 
-    return observed, _p_value(miscalibration, observed, float(counts.sum()), repeats, many=many)
+    return observed, _p_value(miscalibration, found, float(counts.sum()), repeats, many=many)
 
 
 def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
@@ -240,23 +234,6 @@ def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: i
         if many and exceed == _ENOUGH:
             return exceed / done
     return (1.0 + exceed) / (repeats + 1.0) if repeats else math.nan
-
-
-def _of_positives(scores: Floats, passed: Floats, squares: float, place: NDArray[np.intp], ups: Floats) -> float:
-    """CORP miscalibration from the scores that have positives.
-
-    ``passed`` counts the rows before each score, then all; ``squares`` is the sum of the squared scores over rows.
-    """
-    from scipy.optimize import isotonic_regression
-
-    # a score with positives and those without up to the next fall, and so pool; before the first the rate is zero
-    ends = passed[np.append(place, len(passed) - 1)]
-    sizes = ends[1:] - ends[:-1]
-    blocks = isotonic_regression(ups / sizes, weights=sizes).blocks[:-1] if len(place) else place
-    pooled, hits = (np.add.reduceat(part, blocks) if len(part) else part for part in (sizes, ups))
-    # sum of (s - y)^2, less that of (x - y)^2, which is positives less positives^2 / rows of each block
-    total = squares - 2.0 * float(scores[place] @ ups) + float(hits @ (hits / pooled))
-    return max(total / float(passed[-1]), 0.0)
 
 
 class Evidence(NamedTuple):
@@ -910,7 +887,8 @@ def loss_calibration_test(
         Whether the scores are log-odds (two classes only).
     n_resamples : int, default 999
         Draws of the parametric bootstrap of the miscalibration, at most; 0 for none. It ends where no further draw
-        would reach what was observed, and, with over 65,536 distinct scores, when 50 draws have.
+        would reach what was observed. Of over 65,536 distinct scores labels are drawn in cells of at most 1/512 in
+        log-odds and a 4,096th of the rows, until 50 draws have reached it.
     confidence_level : float, default 0.95
         Of the verdict and the intervals, in (0, 1).
     random_state : int, numpy Generator or None, default 0

@@ -615,8 +615,9 @@ def smooth_calibration_curve_of(
 
 def curve_over_log_odds(table: ScoreTable) -> SmoothCalibrationCurve:
     """The smooth calibration curve over the log-odds, cached with its table since a report needs it twice."""
+    table = in_narrow_cells(table)
     if table not in _KEPT:
-        _KEPT[table] = smooth_calibration_curve_of(in_narrow_cells(table), axis="log-odds")
+        _KEPT[table] = smooth_calibration_curve_of(table, axis="log-odds")
     return _KEPT[table]
 
 

@@ -25,6 +25,7 @@ from stakes.inference import (
     pooled,
     pooled_calibration,
     pooled_estimate,
+    table_area,
 )
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.variance.influence import cells_of, promise_moments
@@ -188,8 +189,10 @@ def area_of(standings: Standings, model: str, level: float | None = None) -> Est
 
 
 def _area(standings: Standings, model: str) -> Area:
-    cells, *dependence = all_cells(standings, model, exact=True)
-    return area_estimate(cells, (dependence[0], dependence[1]))
+    data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0, exact=True))
+    if data.sample is None:
+        return table_area(data.table)
+    return area_estimate(cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), (codes, lags))
 
 
 def _lost(standings: Standings) -> str:
@@ -275,10 +278,10 @@ def _rows(
     rows, place = standings.rows, standings.models.index(model)
     if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
         table = standings.score_tables[place]
-        inside = (table.scores >= low) & (table.scores <= high)
-        if not inside.any():
+        first, last = int(np.searchsorted(table.scores, low)), int(np.searchsorted(table.scores, high, side="right"))
+        if first == last:
             return None
-        table = table if inside.all() else table.within(low, high)
+        table = table if (first, last) == (0, len(table.scores)) else table.within(low, high)
         return EvaluationData(None, table if exact else in_narrow_cells(table)), None, None
     rows = rows.used
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))

@@ -3,6 +3,7 @@
 from stakes.inference._area import Area as Area
 from stakes.inference._area import area_estimate as area_estimate
 from stakes.inference._area import group_areas as group_areas
+from stakes.inference._area import table_area as table_area
 from stakes.inference._bands import RATES_NEEDED as RATES_NEEDED
 from stakes.inference._bands import confidence_band, consistency_band, difference_band
 from stakes.inference._bootstrap import Bootstrap, bootstrap

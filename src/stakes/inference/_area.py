@@ -14,7 +14,7 @@ import numpy as np
 
 from stakes.base.numerics import order_of, order_of_codes
 from stakes.base.validation import Bools, Floats, Integers, blocks, check_unit
-from stakes.core.options import check_rule
+from stakes.core.options import check_rule, refuse_weighing
 from stakes.core.score_table import Rule, ScoreTable, row_losses
 from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, RocWindow, check_parameters, guess_metric
@@ -422,13 +422,19 @@ def area_estimate(cells: WeightedCells, dependence: Dependence = INDEPENDENT) ->
         return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
     alike = cells.plain or cells.data.sample is None  # the table has lost the weights of single rows of one score
     if are_independent(dependence) and alike:
-        return area_of(Sums.from_blocks(_table_placements(table)))
+        return table_area(table)
     placement = placements(cells)
     area = area_of(_sums(placement, cells))
     if are_independent(dependence) and cells.origin is None:
         return area
     variance, degrees, reason = dependent_variance(cells, placement - area.value, dependence)
     return replace(area, variance=variance, degrees=degrees, reason=reason)
+
+
+def table_area(table: ScoreTable) -> Area:
+    """Area under the ROC curve of independent rows, known by a table that holds both classes."""
+    refuse_weighing(table, "an interval from a table")
+    return area_of(Sums.from_blocks(_table_placements(table)))
 
 
 def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence = INDEPENDENT) -> AreaDifference:

@@ -724,7 +724,7 @@ def _shape(evaluation: Evaluation, table: ScoreTable, index: int, shape: str) ->
         band = confidence_band(rows.origin.outcome, score, "smooth", confidence_level=level, n_resamples=1000)
         x, y, limits = band.thresholds, band.estimate, np.concatenate([band.low, band.high])
         return {"x": encoded(x, "f4"), "y": encoded(y, "f4"), "limits": encoded(limits, "f4")}
-    curve = curve_over_log_odds(table)
+    curve = curve_over_log_odds(evaluation.score_tables[index])
     found: Json = {"x": encoded(curve.knots, "f4"), "y": encoded(curve.at(curve.knots), "f4"), "limits": None}
     if not no_plain_bands(evaluation):
         found["limits"] = encoded(np.concatenate(curve.band(level)), "f4")
