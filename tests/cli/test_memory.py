@@ -18,7 +18,7 @@ if sys.argv[1] == "kept":
 def faults(times):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(times):
-        held = [np.ones(10**6) for _ in range(6)]
+        held = [np.ones(int(sys.argv[2])) for _ in range(6)]
         del held
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 faults(1)
@@ -27,10 +27,11 @@ print(faults(20))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such option")
-def test_freed_arrays_make_room_for_the_next_ones_without_the_system():
+@pytest.mark.parametrize("length", [10**6, 6 * 10**6])  # 8 and 48 MB
+def test_freed_arrays_make_room_for_the_next_ones_without_the_system(length):
     def faults(how):
-        run = subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True)
-        return int(run.stdout)
+        command = [sys.executable, "-c", FAULTS, how, str(length)]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
     assert faults("kept") < 100
     assert faults("default") > 2000
