@@ -24,8 +24,8 @@ from stakes.base.validation import (
     refuse,
     to_floats,
 )
-from stakes.outputs.files import delivered, import_optional
-from stakes.outputs.hooks import nw
+from stakes.outputs.files import delivered
+from stakes.outputs.hooks import import_optional, nw
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -507,7 +507,7 @@ class ScoreTable(Serializable):
         return np.concatenate([[0.0], self.scores[first:last], [1.0]]) if first < last else np.array([0.0, 1.0])
 
     @cached_property
-    def narrow_cells(self) -> ScoreTable:
+    def _narrow_cells(self) -> ScoreTable:
         """The scores pooled into narrow cells, each at the mean of its own.
 
         A cell is at most 1/512 wide in log-odds, and of several scores holds at most a 4,096th of the weight: so it is
@@ -826,9 +826,21 @@ def _in_cells(
     return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
-def in_narrow_cells(table: ScoreTable) -> ScoreTable:
+def in_narrow_cells(table: ScoreTable, most: int | None = None) -> ScoreTable:
     """More than half a million scores in narrow cells; fewer as they are, and those that are in cells already."""
-    return table if len(table.scores) <= _MANY or table.resolution is not None else table.narrow_cells
+    few = len(table.scores) <= (_MANY if most is None else most)
+    return table if few or table.resolution is not None else table._narrow_cells
+
+
+def area_under_roc(table: ScoreTable) -> float:
+    """AUC of a table that holds both classes."""
+    pairs, below = [], 0.0
+    for part in blocks(len(table.scores)):
+        positives, negatives = table.positives[part], table.negatives[part]
+        ranked = np.cumsum(negatives)
+        pairs.append(float(np.dot(positives, ranked + (below - 0.5 * negatives))))
+        below += float(ranked[-1])
+    return math.fsum(pairs) / (table.total_positives * table.total_negatives)
 
 
 def _cost(share: float, unit: float) -> float:

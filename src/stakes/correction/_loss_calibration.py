@@ -15,7 +15,7 @@ from stakes.base import validation
 from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
-from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
+from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, in_narrow_cells
 from stakes.correction._weights import Classes, Stated, shift_odds, shift_rows, training_labels
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
@@ -172,17 +172,14 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
 
     Where many scores differ, labels are drawn in narrow cells, and compared with the labels there.
     """
-    observed = found = brier_miscalibration(table.scores, table.positives, table.negatives)
-    many = len(table.scores) > _MANY
-    if many and table.resolution is None:
-        table = table.narrow_cells
-        found = brier_miscalibration(table.scores, table.positives, table.negatives)
-    counts = table.positives + table.negatives
-    whole, tied, labels = counts.astype(np.int64), bool(np.any(counts != 1.0)), _bernoulli(table.scores, rng)
+    cells, many = in_narrow_cells(table, _MANY), len(table.scores) > _MANY
+    observed, found = (brier_miscalibration(each.scores, each.positives, each.negatives) for each in (table, cells))
+    counts = cells.positives + cells.negatives
+    whole, tied, labels = counts.astype(np.int64), bool(np.any(counts != 1.0)), _bernoulli(cells.scores, rng)
 
     def miscalibration() -> float:
-        ups = (rng.binomial(whole, table.scores) if tied else labels()).astype(np.float64)
-        return brier_miscalibration(table.scores, ups, counts - ups)
+        ups = (rng.binomial(whole, cells.scores) if tied else labels()).astype(np.float64)
+        return brier_miscalibration(cells.scores, ups, counts - ups)
 
     return observed, _p_value(miscalibration, found, float(counts.sum()), repeats, many=many)
 

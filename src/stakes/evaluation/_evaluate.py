@@ -20,7 +20,7 @@ from stakes.base.validation import (
     to_array,
 )
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable, mean_table
+from stakes.core.score_table import ScoreTable, area_under_roc, mean_table
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -38,13 +38,13 @@ from stakes.inference import (
     PAIRED_NEEDS_ROWS,
     UNPAIRED,
     Decisions,
+    PairedRows,
     PairSums,
     check_against_tables,
     check_contest,
-    paired_rows,
     pooled_decisions,
 )
-from stakes.metrics import METRICS, area_under_roc, decompose_table, guess_metric
+from stakes.metrics import METRICS, decompose_table, guess_metric
 from stakes.outcomes import Imputed, OutcomeColumns, check_money_per
 from stakes.outputs.hooks import nw, report_progress
 from stakes.outputs.result_table import backend_of
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 
     from stakes.core.score_table import Rule
     from stakes.costs import CostsLike, Scale
-    from stakes.inference import PairedRows
     from stakes.tables import Predictions
 
     Floats = NDArray[np.float64]
@@ -153,7 +152,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
             replace(sample, score=table.pav_by_score()[np.searchsorted(table.scores, sample.score)])
             for table, sample in zip(tables, samples, strict=True)
         ]
-    paired = paired_rows(samples, options)
+    paired = PairedRows.of(samples, options)
     groups = check_groups(options, len(paired.y), paired.origin)
     moments = Decisions.from_scores(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)

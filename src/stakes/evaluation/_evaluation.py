@@ -21,14 +21,13 @@ from stakes.evaluation._changes import GROUPS
 from stakes.evaluation._checks import run_checks
 from stakes.evaluation._finding import Findings
 from stakes.evaluation._sentences import methods_text
-from stakes.evaluation._standings import Standings, thresholds_of
+from stakes.evaluation._standings import Standings, ranking_records, thresholds_of
 from stakes.evaluation._tables import (
     PAPER,
     ClinicalTable,
     details_table,
     flat_metrics,
     money_table,
-    ranking_records,
     ranking_table,
 )
 from stakes.inference import (

@@ -23,8 +23,7 @@ from stakes.base.validation import (
 from stakes.core.options import evaluation_data
 from stakes.inference import Estimate, metric_difference, metric_interval, observed_to_expected
 from stakes.outcomes import TimeToEvent
-from stakes.outputs.files import import_optional
-from stakes.outputs.hooks import draw
+from stakes.outputs.hooks import draw, import_optional
 from stakes.outputs.result_table import PaperTable, ResultTable, TableColumn
 from stakes.outputs.text import percent
 from stakes.variance.influence import cells_of

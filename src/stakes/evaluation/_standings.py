@@ -98,7 +98,8 @@ def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
         NetBenefitUniform: ", uniform in net benefit",
         Uniform: say("uniform"),
     }
-    weighting = next((text for family, text in words.items() if isinstance(costs, family)), f", weighted by {costs!r}")
+    known = [text for family, text in words.items() if isinstance(costs, family)]
+    weighting = known[0] if known else f", weighted by {costs!r}"
     where = "at" if costs.low == costs.high else "average"
     return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
 
@@ -653,6 +654,63 @@ class Standings:
         True
         """
         return comparison_from_moments(self.moments, (self.place(a), self.place(b)), (a, b), self.options)
+
+
+# The ranking as records: which rows and numbers, in which order; tables and faces only render them.
+
+Record = dict[str, Any]
+TERMS = ("miscalibration", "discrimination", "uncertainty")
+
+
+def ranking_records(standings: Standings) -> list[Record]:
+    """One record for each model from the lowest cost to the highest, then for treating all and treating none.
+
+    ``ci_low`` and ``ci_high`` are pointwise, of the one number alone, as ``.interval`` of a result is. Intervals from
+    ``simultaneous_low`` to ``simultaneous_high`` hold for the whole column, references included, so that having picked
+    the first does not make one false.
+    """
+    ranked = [standings[name] for name in (*standings.ranking, *REFERENCES)]
+    return [_record(standings, rank, result) for rank, result in enumerate(ranked, start=1)]
+
+
+def _record(standings: Standings, rank: int, result: ModelResult) -> Record:
+    parts, found = result.decomposition, standings.selection
+    unknown = math.nan, math.nan
+    return {
+        "model": result.name,
+        "kind": "reference" if parts is None else "model",
+        "rank": None if parts is None else rank,
+        "score": result.score,
+        "standard_error": result.standard_error,
+        **interval_ends("ci", result.interval),
+        **interval_ends("simultaneous", unknown if found is None else found.intervals[result.name]),
+        "may_be_best": None if found is None else result.name in found.possible,
+        **{term: math.nan if parts is None else getattr(parts, term) for term in ("skill", *TERMS)},
+        "auc": result.auc,
+        "share_acted_on": result.share_acted_on,
+        **_more_than_first(standings, result.name),
+        "acts_like": result.acts_like,
+        **{name: result.metrics.get(name, math.nan) for name in standings.results[0].metrics},
+    }
+
+
+def _more_than_first(standings: Standings, name: str) -> Record:
+    """What the row costs more than the first model; nothing more than itself."""
+    value, *together = standings.more_than_first[name]
+    first = standings.ranking[0]
+    alone = (0.0, 0.0)
+    if name != first:
+        apart = standings.moments.difference(standings.place(name), standings.place(first)).scaled(standings.factor)
+        alone = apart.interval(standings.confidence_level)
+    return {
+        "vs_best": value,
+        **interval_ends("vs_best_ci", alone),
+        **interval_ends("vs_best_simultaneous", (together[0], together[1])),
+    }
+
+
+def interval_ends(stem: str, interval: tuple[float, float]) -> Record:
+    return {f"{stem}_low": interval[0], f"{stem}_high": interval[1]}
 
 
 def completed_scores(models: Mapping[str, Any], called: Mapping[str, str]) -> list[dict[str, tuple[Any, str]]]:

@@ -1,4 +1,4 @@
-"""Neutral tables."""
+"""The tables of an evaluation: the ranking, calibration, money and further metrics, from its records."""
 
 from __future__ import annotations
 
@@ -6,75 +6,29 @@ import math
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stakes.evaluation._calibration import area_of
+from stakes.evaluation._standings import TERMS, interval_ends
 from stakes.outputs.result_table import (
     PaperTable,
     ResultTable,
     TableColumn,
 )
-from stakes.outputs.text import REFERENCES, percent
+from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from stakes.evaluation._standings import ModelResult, Standings
+    from stakes.evaluation._standings import Record, Standings
     from stakes.inference import Band, Estimate, Money
-
-    Record = dict[str, Any]
 
 
 # The ranking as a table: which rows and columns, in which order, and what each cell says; faces only render it.
 
 PAPER = {"model": "Model", "score": "Expected cost", "vs_best": "More than the first"}
 PAPER |= {"may_be_best": "May be best", "skill": "Skill", "auc": "AUC"}
-_TERMS = ("miscalibration", "discrimination", "uncertainty")
 _WITHIN = ("share_in_range", "mean_score_in_range", "positives_in_range")
-
-
-def ranking_records(standings: Standings) -> list[Record]:
-    """One record for each model from the lowest cost to the highest, then for treating all and treating none.
-
-    ``ci_low`` and ``ci_high`` are pointwise, of the one number alone, as ``.interval`` of a result is. Intervals from
-    ``simultaneous_low`` to ``simultaneous_high`` hold for the whole column, references included, so that having picked
-    the first does not make one false.
-    """
-    ranked = [standings[name] for name in (*standings.ranking, *REFERENCES)]
-    return [_record(standings, rank, result) for rank, result in enumerate(ranked, start=1)]
-
-
-def _record(standings: Standings, rank: int, result: ModelResult) -> Record:
-    parts, found = result.decomposition, standings.selection
-    unknown = math.nan, math.nan
-    return {
-        "model": result.name,
-        "kind": "reference" if parts is None else "model",
-        "rank": None if parts is None else rank,
-        "score": result.score,
-        "standard_error": result.standard_error,
-        **_ends("ci", result.interval),
-        **_ends("simultaneous", unknown if found is None else found.intervals[result.name]),
-        "may_be_best": None if found is None else result.name in found.possible,
-        **{term: math.nan if parts is None else getattr(parts, term) for term in ("skill", *_TERMS)},
-        "auc": result.auc,
-        "share_acted_on": result.share_acted_on,
-        **_more_than_first(standings, result.name),
-        "acts_like": result.acts_like,
-        **{name: result.metrics.get(name, math.nan) for name in standings.results[0].metrics},
-    }
-
-
-def _more_than_first(standings: Standings, name: str) -> Record:
-    """What the row costs more than the first model; nothing more than itself."""
-    value, *together = standings.more_than_first[name]
-    first = standings.ranking[0]
-    alone = (0.0, 0.0) if name == first else standings.difference(name, first).interval
-    return {"vs_best": value, **_ends("vs_best_ci", alone), **_ends("vs_best_simultaneous", (together[0], together[1]))}
-
-
-def _ends(stem: str, interval: tuple[float, float]) -> Record:
-    return {f"{stem}_low": interval[0], f"{stem}_high": interval[1]}
 
 
 def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
@@ -153,11 +107,11 @@ def details_table(standings: Standings, models: Collection[str], factor: float) 
             if name not in models or parts is None:
                 continue
             record: Record = {"rank": rank, "model": name, "cost": factor * result.score}
-            record |= _ends("cost_ci", (factor * result.interval[0], factor * result.interval[1]))
+            record |= interval_ends("cost_ci", (factor * result.interval[0], factor * result.interval[1]))
             if not amounts:
-                record |= {"auc": result.auc} | _ends("auc_ci", area_of(standings, name).interval)
+                record |= {"auc": result.auc} | interval_ends("auc_ci", area_of(standings, name).interval)
             record |= {"skill": parts.skill, "share_acted_on": result.share_acted_on}
-            found.append(record | {term: factor * getattr(parts, term) for term in _TERMS})
+            found.append(record | {term: factor * getattr(parts, term) for term in TERMS})
         return found
 
     return ResultTable("What the answer rests on", (*_MODEL, *columns), rows)
@@ -227,10 +181,10 @@ class ClinicalTable(PaperTable):
     def _record(self, name: str, band: Band) -> Record:
         area = self.areas.get(name)
         record: Record = {"model": name, "auc": math.nan if area is None else area.value}
-        record |= _ends("auc_ci", (math.nan, math.nan) if area is None else area.interval)
+        record |= interval_ends("auc_ci", (math.nan, math.nan) if area is None else area.interval)
         for t, value, low, high in zip(band.thresholds.tolist(), band.estimate, band.low, band.high, strict=True):
             key = f"{band.kind}_at_{t:g}"
-            record |= {key: float(value)} | _ends(f"{key}_ci", (float(low), float(high)))
+            record |= {key: float(value)} | interval_ends(f"{key}_ci", (float(low), float(high)))
         return record
 
     def _heads(self) -> dict[str, str]:

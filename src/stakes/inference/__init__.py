@@ -19,7 +19,6 @@ from stakes.inference._comparison import check_against_tables as check_against_t
 
 # "X as X": imported by other rooms, and not part of the public interface.
 from stakes.inference._comparison import comparison_from_moments as comparison_from_moments
-from stakes.inference._comparison import paired_rows as paired_rows
 from stakes.inference._cross_fitting import ROWS_NEEDED as ROWS_NEEDED
 from stakes.inference._cross_fitting import DecompositionInterval, decomposition_interval
 from stakes.inference._cross_fitting import expanded_rows as expanded_rows

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.validation import (
-    BinarySample,
     Floats,
     Integers,
     check_kind,
@@ -27,7 +26,7 @@ from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, Broken, digits, place_of_pair
 from stakes.variance.decisions import Decisions, PairSums
-from stakes.variance.dependence import PairedRows, dependence_of
+from stakes.variance.dependence import PairedRows
 from stakes.variance.sums import effective, record_of
 
 Stretch = tuple[float, float, str]
@@ -290,15 +289,6 @@ def comparison_from_moments(
     return Comparison(*names, found.value, found.standard_error, interval, p, scale, level, found.note)
 
 
-def paired_rows(samples: Sequence[BinarySample], options: Options) -> PairedRows:
-    """Read the rows that several models share, and their dependence."""
-    first = samples[0]
-    clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
-    scores, fixed = [sample.score for sample in samples], options.prevalence is not None
-    every = [sample.origin.score for sample in samples if sample.origin is not None]
-    return PairedRows(first.y, scores, first.weight, fixed, clusters, lags, first.origin, every)
-
-
 def check_paired(y_true: Any, a: Any, b: Any, **beside: Any) -> None:
     """Refuse tables if rows are needed, and rows of two models in different orders."""
     check_same_order(y_true=y_true, a=a, b=b, **beside)
@@ -393,7 +383,7 @@ def compare(
             'rule="optimal" is fitted to the same rows and has no closed-form interval; compare by "score".'
         )
     data = [options.data(y_true, scores, name=argument, amounts=True) for argument, scores in (("a", a), ("b", b))]
-    moments = Decisions.from_scores(paired_rows([item.rows for item in data], options), options.costs, options.rule)
+    moments = Decisions.from_scores(PairedRows.of([item.rows for item in data], options), options.costs, options.rule)
     names = check_names(names)
     found = comparison_from_moments(moments, (0, 1), names, options)
     return replace(found, judge=partial(_dominance_of, data, options, names))

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from stakes.base.numerics import order_of, pav_starts, stratified_folds
 from stakes.base.validation import BinarySample, Bools, Floats, Integers, check_level, generator, settled_order
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
-from stakes.core.score_table import ScoreTable, row_losses
+from stakes.core.score_table import ScoreTable, area_under_roc, row_losses
 from stakes.costs import Beta, CostDistribution, CostsLike, Scale, as_costs, check_scale
 from stakes.inference._area import Area, area_estimate
 from stakes.inference._bootstrap import is_whole, row_counts
-from stakes.metrics import area_under_roc, costs_of_severity
+from stakes.metrics import costs_of_severity
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design
 from stakes.variance.influence import cells_of

@@ -45,7 +45,6 @@ from stakes.metrics._ranking import (
     roc_auc_score,
     top_k_scores,
 )
-from stakes.metrics._ranking import area_under_roc as area_under_roc
 from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
 from stakes.metrics._registry import MONEY as MONEY
 from stakes.metrics._registry import check_parameters as check_parameters

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import Floats, as_fraction, blocks, check_choice, refuse_one, to_array, to_floats
+from stakes.base.validation import Floats, as_fraction, check_choice, refuse_one, to_array, to_floats
 from stakes.core.options import evaluation_data, ranking_data, undefined
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, area_under_roc
 from stakes.costs import CostsLike, as_bounds, as_costs
 from stakes.outputs.result_table import Tabular
 
@@ -68,17 +68,6 @@ def roc_auc_score(
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         return undefined("roc_auc_score", "only one class is present")
     return area_under_roc(table)
-
-
-def area_under_roc(table: ScoreTable) -> float:
-    """AUC of a table that holds both classes."""
-    pairs, below = [], 0.0
-    for part in blocks(len(table.scores)):
-        positives, negatives = table.positives[part], table.negatives[part]
-        ranked = np.cumsum(negatives)
-        pairs.append(float(np.dot(positives, ranked + (below - 0.5 * negatives))))
-        below += float(ranked[-1])
-    return math.fsum(pairs) / (table.total_positives * table.total_negatives)
 
 
 # AUC within bounds on the scores, and the regret that AUC averages implicitly.

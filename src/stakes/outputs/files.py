@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -145,11 +144,3 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return value
-
-
-def import_optional(name: str, remedy: str) -> Any:
-    """Import a module, or raise an error that says what needs it and how to install it."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise ImportError(remedy) from error

@@ -1,4 +1,4 @@
-"""Hooks at which displays, reports and progress listeners register."""
+"""What is imported when it is used, the displays and reports that register here, and who listens to progress."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from functools import singledispatch
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-__all__ = ["Listener", "defer_import", "draw", "listening", "nw", "report", "report_progress", "time_left"]
 
 Listener = Callable[[int, int], object]
 
@@ -52,6 +50,8 @@ def report(result: Any, *args: Any, **options: Any) -> Any:
 
 # Narwhals takes a twentieth of the start of a command, so it is imported when the first data frame arrives.
 
+__all__ = ["nw"]  # type checkers take the others as exported
+
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 else:
@@ -64,6 +64,14 @@ else:
             return found
 
     nw = _DeferredModule("narwhals.stable.v2")
+
+
+def import_optional(name: str, remedy: str) -> Any:
+    """Import a module, or raise an error that says what needs it and how to install it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError(remedy) from error
 
 
 # Progress of long work: computations report it, and a listener shows it.

@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from numbers import Integral
 from typing import Any, ClassVar
 
-from stakes.outputs.files import delivered, import_optional, json_ready
-from stakes.outputs.hooks import nw
+from stakes.outputs.files import delivered, json_ready
+from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.text import shorten, visible
 
 # Tables leave the library as a data frame of the caller's library.

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.validation import blocks
-from stakes.outputs.files import import_optional
-from stakes.outputs.hooks import nw
+from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columns import Cells, Piece, collected
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address

@@ -12,8 +12,7 @@ import numpy as np
 from stakes.base.formulas import LARGEST, choose
 from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats
-from stakes.outputs.files import import_optional
-from stakes.outputs.hooks import nw
+from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import is_positive, refuse, renamed, weighing

@@ -17,8 +17,8 @@ import numpy as np
 from stakes.base.multiclass import is_tensor
 from stakes.base.validation import Floats, check_choice, check_flag, check_level, check_number, check_whole, to_array
 from stakes.metrics import METRICS
-from stakes.outputs.files import import_optional, is_partial, json_ready, replacing
-from stakes.outputs.hooks import draw
+from stakes.outputs.files import is_partial, json_ready, replacing
+from stakes.outputs.hooks import draw, import_optional
 from stakes.outputs.result_table import Tabular, backend_of
 from stakes.outputs.serialization import parse_json
 from stakes.training._metric_monitor import Criterion, as_monitor

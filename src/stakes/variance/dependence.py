@@ -23,6 +23,7 @@ from stakes.base.validation import (
     plain_labels,
     to_array,
 )
+from stakes.core.options import Options
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
@@ -341,6 +342,15 @@ class PairedRows:
     lags: int | str | None = None
     origin: Origin | None = None
     every_score: Sequence[Floats] = ()
+
+    @classmethod
+    def of(cls, samples: Sequence[BinarySample], options: Options) -> PairedRows:
+        """Read the rows that several models share, and their dependence."""
+        first = samples[0]
+        clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
+        scores, fixed = [sample.score for sample in samples], options.prevalence is not None
+        every = [sample.origin.score for sample in samples if sample.origin is not None]
+        return cls(first.y, scores, first.weight, fixed, clusters, lags, first.origin, every)
 
     def taken(self, part: Bools | Integers | slice) -> PairedRows:
         """Some of the rows; where an outcome weighs them, their errors and clusters stay those of all its rows."""
