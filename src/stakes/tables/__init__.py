@@ -24,14 +24,13 @@ from stakes.tables._engines import why_clusters_need_rows as why_clusters_need_r
 from stakes.tables._losses import sum_losses as sum_losses
 from stakes.tables._predictions import INCOMPLETE_HINT as INCOMPLETE_HINT
 from stakes.tables._predictions import ClassPredictions as ClassPredictions
-from stakes.tables._predictions import Predictions, frame_columns, read_predictions
+from stakes.tables._predictions import Copied as Copied
+from stakes.tables._predictions import NewColumns as NewColumns
+from stakes.tables._predictions import Predictions, ScoredFile, frame_columns, read_predictions, read_scores
 from stakes.tables._predictions import complete_rows as complete_rows
+from stakes.tables._predictions import copy_with_columns as copy_with_columns
 from stakes.tables._predictions import model_columns as model_columns
 from stakes.tables._predictions import read_class_predictions as read_class_predictions
-from stakes.tables._scored import Copied as Copied
-from stakes.tables._scored import NewColumns as NewColumns
-from stakes.tables._scored import ScoredFile, read_scores
-from stakes.tables._scored import copy_with_columns as copy_with_columns
 from stakes.tables._streams import as_lazy as as_lazy
 from stakes.tables._streams import check_first_rows as check_first_rows
 from stakes.tables._streams import count_rows as count_rows
