@@ -36,8 +36,7 @@ from stakes import (
     uncertainty,
     utility,
 )
-from tests import soak_calls as calls
-from tests import soak_values as values
+from tests import soak_calls as calls, soak_values as values
 
 KEPT = Path(__file__).with_name("answers.json")
 ROWS = 60

@@ -16,8 +16,7 @@ from stakes.boundary import UncertaintyBoundaryClassifier, fit_boundary
 from stakes.correction import LossCorrectedClassifier
 from stakes.outcomes import Imputed
 from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
-from tests import soak_calls as calls
-from tests import soak_values as values
+from tests import soak_calls as calls, soak_values as values
 
 duckdb = values.optional("duckdb")
 WORDS = [("ok", "fraud"), ("good", "bad"), ("healthy", "ill"), ("no", "yes"), ("b", "a")]

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import __main__ as benchmarks
-from benchmarks import _all as sizes_of_benchmarks
-from replications import __main__ as replications
-from replications import _all as sizes_of_replications
+from benchmarks import __main__ as benchmarks, _all as sizes_of_benchmarks
+from replications import __main__ as replications, _all as sizes_of_replications
 from tools import every, record
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,8 +14,7 @@ import warnings
 import numpy as np
 
 from replications.ledger.populations import log_odds, sigmoid, simulated
-from stakes import costs as families
-from stakes import evaluate
+from stakes import costs as families, evaluate
 from stakes.evaluation import FINDINGS
 from stakes.outcomes import RowCosts
 

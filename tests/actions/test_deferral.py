@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from fresh_cases import tied_in_fresh
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret

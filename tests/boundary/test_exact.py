@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from boundary_brute import best_counts, boundaries, f_beta
 from boundary_options import options_of_grid
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stakes.base.validation import next_fraction
 from stakes.boundary._problem import BoundaryProblem

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from boundary_brute import best_counts, boundaries
 from boundary_options import options_of_grid
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stakes.boundary import fit_boundary
 from stakes.boundary._problem import BoundaryProblem, FitOptions

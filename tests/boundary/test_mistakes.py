@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes.boundary import (
-    Boundary,
-    PrecisionMonitor,
-    fit_boundary,
-    precision_recall_frontier,
-    uncertainty_calibrate,
-)
+from stakes.boundary import Boundary, PrecisionMonitor, fit_boundary, precision_recall_frontier, uncertainty_calibrate
 from tests.mistakes import assert_named, table
 
 RNG = np.random.default_rng(0)

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 import stakes
-from stakes.outputs.text import fixed, percent, shorten, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import fixed, percent, shorten, shown_name as name, visible
 
 cell_len = pytest.importorskip("rich.cells").cell_len
 Console = pytest.importorskip("rich.console").Console

@@ -8,8 +8,7 @@ import numpy as np
 import oracles
 import pytest
 from cost_cases import CASES
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import Measure, Rows
 from sklearn.metrics import brier_score_loss, log_loss
 from strategies import GRID, distributions, samples

@@ -4,15 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, costs, decompose
-from stakes.correction import _loss_calibration as statistics
-from stakes.correction import loss_calibration_test
+from stakes.correction import _loss_calibration as statistics, loss_calibration_test
 from stakes.correction._loss_calibration import (
     SHIFTS,
     SLOPES,

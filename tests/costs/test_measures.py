@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cost_cases import BY_NAME, CASES, PROPER, scores_that_matter
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from strategies import GRID, atoms, continuous, distributions, intervals, scores
 
 from stakes import costs

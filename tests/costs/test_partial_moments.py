@@ -8,8 +8,7 @@ import numpy as np
 import oracles
 import pytest
 from cost_cases import BY_NAME, CASES, PROPER, scores_that_matter
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import Measure
 from strategies import distributions, scores
 

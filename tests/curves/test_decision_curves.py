@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import intervals, samples
 
 from stakes import ScoreTable, bounded_brier_loss, net_benefit_curve, regret_curve

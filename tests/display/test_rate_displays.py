@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.metrics import roc_curve as sklearn_roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve as sklearn_roc_curve
 
 from stakes import curves, net_benefit_curve, regret_curve
 from stakes.display import (

@@ -7,8 +7,7 @@ import pytest
 
 from stakes import ScoreTable, costs
 from stakes.core.options import EvaluationData
-from stakes.inference import _cross_fitting as cross_fitting
-from stakes.inference import decomposition_interval
+from stakes.inference import _cross_fitting as cross_fitting, decomposition_interval
 
 MEASURE = costs.Uniform(0.1, 0.5)
 TERMS = (

@@ -6,8 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from stakes import ScoreTable, compare, costs, evaluate, expected_regret
 from stakes.inference import dominance, holm, metric_interval

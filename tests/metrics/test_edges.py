@@ -5,14 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from stakes import (
-    ScoreTable,
-    bounded_log_loss,
-    costs,
-    decompose,
-    expected_regret,
-    net_benefit_score,
-)
+from stakes import ScoreTable, bounded_log_loss, costs, decompose, expected_regret, net_benefit_score
 from stakes.metrics import roc_auc_score
 
 BOUND = 1e-15  # relative; of parts of a decomposition relative to the whole

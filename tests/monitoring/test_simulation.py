@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stakes.costs import Uniform
-from stakes.monitoring import CostMonitor, plan_watch
-from stakes.monitoring import _monitor as evidence
+from stakes.monitoring import CostMonitor, _monitor as evidence, plan_watch
 from stakes.monitoring._monitor import delay
 from stakes.monitoring._question import Question, Reference
 

@@ -163,8 +163,7 @@ def test_what_is_no_state_is_refused(text):
 
 
 def test_budget_and_reference_that_contradict_are_refused():
-    from tests.monitoring.test_monitor import COSTS as SHARED
-    from tests.monitoring.test_monitor import kept
+    from tests.monitoring.test_monitor import COSTS as SHARED, kept
 
     state = json.loads(CostMonitor(SHARED, reference=kept(), model="new", tolerance=0.1).to_json())
     for spoil, message in [

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import TimeToEvent, net_benefit_curve
-from stakes.outcomes import _time_to_event as _acted
-from stakes.outcomes import acted_shares
+from stakes.outcomes import _time_to_event as _acted, acted_shares
 
 SINGLE = {"horizon": 1.5}
 SMALL = {"event": [1, 0, 1, 0, 2, 0, 1, 0], "time": [1, 2, 2, 2, 3, 3, 4, 5], "horizon": 3.5, "cause": 1}

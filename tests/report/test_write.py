@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from stakes.report import _report as _write
-from stakes.report import write_report
+from stakes.report import _report as _write, write_report
 
 
 @pytest.fixture

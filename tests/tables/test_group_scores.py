@@ -6,13 +6,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stakes import ScoreTable, costs
 from stakes.core.score_table import table_integral
-from stakes.tables import DataError, group_scores, group_scores_by
-from stakes.tables import _engines as _groups
+from stakes.tables import DataError, _engines as _groups, group_scores, group_scores_by
 from tests.tables.conftest import LAZY
 
 COLUMNS = ["scores", "positives", "negatives", "positives_squared", "negatives_squared"]

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
-from stakes.tables import DataError, frame_columns, read_predictions
-from stakes.tables import _columnar_files as _typed
-from stakes.tables import _text_files as _csv
-from stakes.tables import _text_files as _csv_blocks
+from stakes.tables import (
+    DataError,
+    _columnar_files as _typed,
+    _text_files as _csv,
+    _text_files as _csv_blocks,
+    frame_columns,
+    read_predictions,
+)
 
 polars = pytest.importorskip("polars")
 

@@ -8,8 +8,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stakes import RowCosts, expected_regret
 from stakes.inference import money

@@ -13,11 +13,7 @@ from stakes.uncertainty import PosteriorNetwork, mc_dropout
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
 
-from stakes.uncertainty._posterior_network import (  # noqa: E402
-    NormalMixture,
-    PosteriorModule,
-    make_shortcut,
-)
+from stakes.uncertainty._posterior_network import NormalMixture, PosteriorModule, make_shortcut  # noqa: E402
 
 X, Y = make_moons(800, noise=0.2, random_state=0)
 SMALL = {"latent_dim": 2, "n_flow_layers": 4, "epochs": 30, "learning_rate": 0.01, "random_state": 0}

@@ -7,8 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from utility_brute import DEFINITIONS, LOSSES, RATIONAL, best_of_all_decisions, exact_curve, linear
 from utility_cases import MEASURES, golden, stress_batches
 

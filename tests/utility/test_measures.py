@@ -8,8 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from utility_brute import DEFINITIONS, LOSSES, curve
 from utility_cases import MEASURES
 

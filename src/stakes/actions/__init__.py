@@ -14,8 +14,7 @@ from stakes.actions._deferral import (
     fit_deferral,
     risk_coverage_score,
 )
-from stakes.actions._deferral_value import Deferred, DeferredModels, evaluate_deferral
-from stakes.actions._deferral_value import deferred_models as deferred_models
+from stakes.actions._deferral_value import Deferred, DeferredModels, deferred_models, evaluate_deferral
 from stakes.actions._many_actions import (
     ActionDominance,
     ActionEvaluation,

@@ -17,13 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
 from stakes.base.validation import Bools, Floats, as_fraction, check_same_order, to_array, to_floats
 from stakes.boundary._certificate import Certificate, read_certificate
-from stakes.boundary._out_of_fold import (
-    Gain,
-    Optimism,
-    Settings,
-    estimate_gain,
-    estimate_optimism,
-)
+from stakes.boundary._out_of_fold import Gain, Optimism, Settings, estimate_gain, estimate_optimism
 from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of, read_covariates
 from stakes.boundary._rules import LevelRule, RankedRule, Rule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value

@@ -15,14 +15,7 @@ from stakes.base.validation import Floats, as_fraction, check_choice, check_leve
 from stakes.boundary import _problem
 from stakes.boundary._boundary import COUNTS, Boundary
 from stakes.boundary._certificate import Certificate, certify
-from stakes.boundary._out_of_fold import (
-    FOLDS,
-    SOLVERS,
-    Settings,
-    check_solver,
-    choose_settings,
-    split_rows,
-)
+from stakes.boundary._out_of_fold import FOLDS, SOLVERS, Settings, check_solver, choose_settings, split_rows
 from stakes.boundary._problem import BoundaryProblem, BoundaryRows, FitOptions, Goal, Ints
 from stakes.boundary._rules import LevelRule, Rule
 from stakes.boundary._solvers import NEVER, Node, frontier_of, goal_value, scaled_value, trace

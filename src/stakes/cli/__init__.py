@@ -53,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _started(argv: Sequence[str]) -> int:
     """Run the program, or say which library it lacks."""
     try:
-        import rich  # noqa: F401  (imported to learn whether it is there)
-        import typer  # noqa: F401
+        import rich
+        import typer
 
         from stakes.cli.program import run
     except ModuleNotFoundError as error:

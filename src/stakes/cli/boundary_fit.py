@@ -36,8 +36,7 @@ from stakes.cli.program import Group
 from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.task import STANDARD_INPUT, Source
-from stakes.outputs.text import percent, shorten, threshold_name
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import percent, shorten, shown_name as name, threshold_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

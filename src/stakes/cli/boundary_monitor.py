@@ -45,8 +45,7 @@ from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import TableColumn, Tabular
-from stakes.outputs.text import percent
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import percent, shown_name as name
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,8 +23,7 @@ from rich.text import Text
 from stakes.cli.memory import limit_in_words
 from stakes.outputs.files import beside, put
 from stakes.outputs.hooks import listening, time_left
-from stakes.outputs.text import guess, shorten, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import guess, shorten, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

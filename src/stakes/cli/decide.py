@@ -1,7 +1,7 @@
 """``stakes decide`` and ``stakes export``: choose rows, and write saved rules for where the data are."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
@@ -41,12 +41,9 @@ from stakes.cli.reading import (
     split_names,
 )
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import MISSING, percent, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import MISSING, percent, shown_name as name, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
     from rich.console import Console

@@ -27,14 +27,12 @@ from stakes.cli.console import (
     working,
 )
 from stakes.cli.options import flag, spread
-from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, split_names
+from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, Questions, split_names
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
 from stakes.outputs.files import json_ready
-from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, shown_name as name, visible
 
 if TYPE_CHECKING:
-    from stakes.cli.reading import Questions
     from stakes.evaluation import Evaluation, Findings
     from stakes.inference import Comparison
 

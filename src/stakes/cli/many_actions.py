@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from stakes.cli.console import UsageError, deliver, note, print_table, working
-from stakes.cli.reading import EvaluationArguments, read_costs, read_count, read_share, split_names
+from stakes.cli.console import Delivery, UsageError, deliver, note, print_table, working
+from stakes.cli.reading import EvaluationArguments, InputArguments, read_costs, read_count, read_share, split_names
 from stakes.cli.summary import STYLE, findings_grid, listed, rich_table
-from stakes.outputs.text import MISSING, percent, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import MISSING, percent, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stakes.actions import ActionEvaluation
-    from stakes.cli.console import Delivery
     from stakes.cli.options import Job
-    from stakes.cli.reading import InputArguments
     from stakes.costs import CostDistribution
     from stakes.tables import ClassPredictions, DataError
 

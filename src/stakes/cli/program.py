@@ -36,15 +36,12 @@ from stakes.cli.console import (
     write_out,
 )
 from stakes.cli.memory import too_little
-from stakes.cli.options import flag
+from stakes.cli.options import Job, flag
 from stakes.outputs.files import LIFTED, any_size
-from stakes.outputs.text import guess, shorten, visible
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import guess, shorten, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from stakes.cli.options import Job
 
     Commands = Mapping[str, Mapping[str, Any]]
     Tables = dict[str, dict[str, Any]]

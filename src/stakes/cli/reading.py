@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from stakes.cli import options
 from stakes.cli.console import UsageError
 from stakes.cli.options import flag
-from stakes.outputs.text import shown_name as name
-from stakes.outputs.text import visible
+from stakes.outputs.text import shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

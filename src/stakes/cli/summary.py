@@ -13,10 +13,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from stakes.cli.console import UsageError, deliver, natural_width, note, print_table, working
+from stakes.cli.console import Delivery, UsageError, deliver, natural_width, note, print_table, working
 from stakes.cli.reading import EvaluationArguments, InputArguments, split_names
 from stakes.metrics import promised_regret
-from stakes.outputs.result_table import CellStyle, TableColumn, Tabular
+from stakes.outputs.result_table import CellStyle, ResultTable, TableColumn, Tabular
 from stakes.outputs.text import (
     MISSING,
     count,
@@ -25,11 +25,11 @@ from stakes.outputs.text import (
     number,
     p_value,
     percent,
+    shown_name as name,
     threshold_name,
     visible,
     with_short_names,
 )
-from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,12 +39,10 @@ if TYPE_CHECKING:
     from stakes.actions import DeferredModels
     from stakes.evaluation import Answer, Evaluation, Finding
     from stakes.information import ValueOfInformation
-    from stakes.outputs.result_table import ResultTable
 
     Rows = Sequence[Mapping[str, Any]]
     from collections.abc import Mapping
 
-    from stakes.cli.console import Delivery
     from stakes.cli.options import Job
     from stakes.core.options import Options
     from stakes.evaluation import Change, Changes, KeptEvaluation, Unit

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from stakes.cli.console import UsageError, note, working
+from stakes.cli.console import Delivery, UsageError, note, working
 from stakes.cli.memory import physical_memory
-from stakes.cli.reading import read_resolution
+from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments, read_resolution
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from stakes.base.outcome import OutcomeFromColumns
-    from stakes.cli.console import Delivery
-    from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments
     from stakes.core.options import Options
     from stakes.evaluation import Evaluation
     from stakes.tables import Predictions

@@ -36,8 +36,7 @@ from stakes.cli.reading import read_number, read_share, split_names
 from stakes.cli.summary import STYLE, read_kept, rich_table
 from stakes.outputs.files import json_ready
 from stakes.outputs.result_table import TableColumn, Tabular
-from stakes.outputs.text import number, percent
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import number, percent, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.monitoring import CostMonitors

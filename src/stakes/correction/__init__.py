@@ -18,19 +18,18 @@ from stakes.correction._loss_calibration import (
     loss_calibration_curve,
     loss_calibration_test,
 )
-from stakes.correction._update import METHODS as METHODS
-from stakes.correction._update import ModelUpdate, PriorEstimate, UpdateTest, estimate_prior, update
+from stakes.correction._update import METHODS, ModelUpdate, PriorEstimate, UpdateTest, estimate_prior, update
 from stakes.correction._weights import (
     apply_class_weight,
     apply_loss_matrix,
     apply_sampling,
     correct_probabilities,
+    shift_odds,
     shift_prior,
     undo_class_weight,
     undo_loss_matrix,
     undo_sampling,
 )
-from stakes.correction._weights import shift_odds as shift_odds
 
 if TYPE_CHECKING:
     from stakes.correction._estimator import LossCorrectedClassifier

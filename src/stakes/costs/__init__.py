@@ -4,12 +4,10 @@ A cost ratio c says that a false positive costs c when a false negative costs 1 
 library is regret averaged over one of these distributions.
 """
 
-from stakes.costs._base import CostDistribution, Mixture
-from stakes.costs._base import Weighted as Weighted
-from stakes.costs._deferral import Deferral
-from stakes.costs._deferral import as_deferral as as_deferral
-from stakes.costs._distributions import REGRET_SCALES as REGRET_SCALES
+from stakes.costs._base import CostDistribution, Mixture, Weighted
+from stakes.costs._deferral import Deferral, as_deferral
 from stakes.costs._distributions import (
+    REGRET_SCALES,
     Beta,
     CostsLike,
     Density,
@@ -18,18 +16,18 @@ from stakes.costs._distributions import (
     LogOddsUniform,
     NetBenefitUniform,
     PiecewiseLinear,
+    Scale,
     Shifted,
     Triangular,
     Uniform,
+    as_bounds,
+    as_costs,
+    check_scale,
+    log_remainder,
 )
-from stakes.costs._distributions import Scale as Scale
-from stakes.costs._distributions import as_bounds as as_bounds
-from stakes.costs._distributions import as_costs as as_costs
-from stakes.costs._distributions import check_scale as check_scale
-from stakes.costs._distributions import log_remainder as log_remainder
-from stakes.costs._stated import SCALES as SCALES
-from stakes.costs._stated import NoMeanError as NoMeanError
 from stakes.costs._stated import (
+    SCALES,
+    NoMeanError,
     Profit,
     churn_profit,
     credit_profit,
@@ -37,8 +35,8 @@ from stakes.costs._stated import (
     from_false_alarms_per_miss,
     from_harm_to_benefit,
     from_odds,
+    held,
 )
-from stakes.costs._stated import held as held
 
 __all__ = [
     "Beta",

@@ -1,13 +1,8 @@
 """Exact curves over every threshold, as knots with left and right values."""
 
-from stakes.curves._curve import Curve
-from stakes.curves._curve import RatioCurve as RatioCurve
-from stakes.curves._curve import ratio_of as ratio_of
-
-# "X as X": imported by other rooms, and not part of the public interface.
-from stakes.curves._curve import straight as straight
-from stakes.curves._decision import TIE as TIE
+from stakes.curves._curve import Curve, RatioCurve, ratio_of, straight
 from stakes.curves._decision import (
+    TIE,
     BestThreshold,
     BrierCurve,
     CostCurve,
@@ -15,17 +10,17 @@ from stakes.curves._decision import (
     ThresholdTable,
     brier_curve,
     cost_curve,
+    error_pieces,
     interventions_avoided_curve,
+    lower_envelope,
     net_benefit_curve,
+    net_benefit_curve_of,
     regret_curve,
+    regret_curve_of,
     threshold_table,
+    threshold_table_of,
+    weighted_area,
 )
-from stakes.curves._decision import error_pieces as error_pieces
-from stakes.curves._decision import lower_envelope as lower_envelope
-from stakes.curves._decision import net_benefit_curve_of as net_benefit_curve_of
-from stakes.curves._decision import regret_curve_of as regret_curve_of
-from stakes.curves._decision import threshold_table_of as threshold_table_of
-from stakes.curves._decision import weighted_area as weighted_area
 from stakes.curves._ranking import (
     LiftCurve,
     PrecisionRecallCurve,
@@ -35,27 +30,28 @@ from stakes.curves._ranking import (
     roc_curve,
 )
 from stakes.curves._registry import CURVES, CurveEntry
-from stakes.curves._reliability import SPAN as SPAN
 from stakes.curves._reliability import (
+    SPAN,
     BinnedReliability,
+    LocalFits,
+    LocalLogisticFits,
+    Neighbourhoods,
     ReliabilityCurve,
     SmoothCalibrationCurve,
+    bin_starts,
     binned_reliability,
+    binned_reliability_of,
+    curve_over_log_odds,
+    jeffreys,
+    local_limits,
+    rarer_rows,
     reliability_curve,
+    reliability_curve_of,
     smooth_calibration_curve,
+    times_odds,
 )
-from stakes.curves._reliability import LocalFits as LocalFits
-from stakes.curves._reliability import LocalLogisticFits as LocalLogisticFits
-from stakes.curves._reliability import Neighbourhoods as Neighbourhoods
-from stakes.curves._reliability import bin_starts as bin_starts
-from stakes.curves._reliability import binned_reliability_of as binned_reliability_of
-from stakes.curves._reliability import curve_over_log_odds as curve_over_log_odds
-from stakes.curves._reliability import jeffreys as jeffreys
-from stakes.curves._reliability import local_limits as local_limits
-from stakes.curves._reliability import rarer_rows as rarer_rows
-from stakes.curves._reliability import reliability_curve_of as reliability_curve_of
-from stakes.curves._reliability import times_odds as times_odds
 
+# What is not in __all__ serves the rest of the library, and is not public.
 __all__ = [
     "CURVES",
     "BestThreshold",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.evaluation._groups import times
-from stakes.evaluation._standings import why_unsaid
+from stakes.evaluation._standings import Standings, why_unsaid
 from stakes.evaluation._words import Unit, Words, capital, meaning
 from stakes.outputs.files import delivered
 from stakes.outputs.result_table import (
@@ -21,8 +21,8 @@ from stakes.outputs.result_table import (
     markdown_cell,
     markdown_table,
     plain,
+    table as html_table,
 )
-from stakes.outputs.result_table import table as html_table
 from stakes.outputs.text import MISSING, REFERENCES, fixed, join, number, percent, say, visible, with_short_names
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from stakes.evaluation._finding import Finding, Findings
-    from stakes.evaluation._standings import Standings
 
 _MOST_NAMED, _MOST_OFF = 4, 2
 _MOST_ROWS = 100.0  # times those at hand: so many nobody gets

@@ -12,15 +12,13 @@ import numpy as np
 
 from stakes.base.validation import check_flag, check_kind, check_unit, check_whole, to_array, to_floats
 from stakes.core.options import check_harm, check_rule
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves import error_pieces, lower_envelope, weighted_area
 from stakes.outputs.result_table import Tabular
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import Rule
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]

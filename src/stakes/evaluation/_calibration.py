@@ -28,14 +28,13 @@ from stakes.inference import (
     table_area,
 )
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
-from stakes.variance.influence import cells_of, promise_moments
+from stakes.variance.influence import WeightedCells, cells_of, promise_moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from stakes.evaluation._standings import Standings
     from stakes.variance.dependence import Design
-    from stakes.variance.influence import WeightedCells
 
 NUMBERS = ("o_e_ratio", "calibration_in_the_large", "slope", "joint_intercept", "ici", "e50", "e90", "emax")
 PAPER = {"model": "Model", "cases": "Cases", "n_rows": "n", "n_positives": "Events", "o_e_ratio": "O:E"}

@@ -17,7 +17,7 @@ from stakes.evaluation._calibration import all_cells
 from stakes.evaluation._finding import Observation
 from stakes.evaluation._groups import label_of
 from stakes.evaluation._words import Unit
-from stakes.inference import Decisions, holm, log_ratio_moments
+from stakes.inference import Decisions, Moments, holm, log_ratio_moments
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import p_value
 from stakes.variance.influence import influence_moments, mean_influence, promise_moments
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from stakes.core.options import Options
     from stakes.evaluation._standings import Standings
-    from stakes.inference import Moments
 
 
 @dataclass(frozen=True)

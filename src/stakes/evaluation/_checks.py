@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
-from stakes.evaluation import _changes as changes
-from stakes.evaluation import _checks_data as data
-from stakes.evaluation import _checks_models as models
+from stakes.evaluation import _changes as changes, _checks_data as data, _checks_models as models
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
 from stakes.inference import FEW_AMOUNTS
 from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import join, number, p_value, shorten, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from stakes.evaluation._standings import Standings
 
 

@@ -8,25 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.outcome import Origin
-from stakes.base.validation import blocks
-from stakes.core.score_table import row_losses
+from stakes.base.outcome import Origin, Outcome
+from stakes.base.validation import Bools, Floats, blocks
+from stakes.core.score_table import ScoreTable, row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
-from stakes.inference import FEW_AMOUNTS, carriers, ordered_variance, to_expect
-from stakes.outcomes import BeyondFollowUpError, RowCosts, TimeToEvent
+from stakes.inference import FEW_AMOUNTS, PairedRows, carriers, ordered_variance, to_expect
+from stakes.outcomes import BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent
 from stakes.outputs.text import join, number, percent
 from stakes.variance.dependence import Design
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.base.outcome import Outcome
-    from stakes.base.validation import Bools, Floats
     from stakes.core.options import Options
-    from stakes.core.score_table import ScoreTable
     from stakes.evaluation._standings import Standings
-    from stakes.inference import PairedRows
-    from stakes.outcomes import CensoringTest
 
 
 # Checks of the rows: whether there are enough of them, and whether neighbours resemble each other.

@@ -12,11 +12,11 @@ import numpy as np
 from stakes.base.numerics import logit
 from stakes.evaluation._calibration import area_of, event_ratio
 from stakes.evaluation._checks_data import FEW, is_hard
-from stakes.evaluation._finding import LEVEL, Observation, slots
-from stakes.evaluation._groups import label_of
-from stakes.evaluation._standings import MOST_RIVALS
+from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
+from stakes.evaluation._groups import GroupResult, label_of
+from stakes.evaluation._standings import MOST_RIVALS, ByThreshold, Standings
 from stakes.evaluation._words import Unit
-from stakes.inference import holm, metric_difference, metric_interval
+from stakes.inference import Estimate, holm, metric_difference, metric_interval
 from stakes.outputs.text import join, number, p_value, percent, say
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from stakes.core.score_table import ScoreTable
     from stakes.correction import ImpliedWeight
     from stakes.costs import CostDistribution
-    from stakes.evaluation._finding import Evidence
-    from stakes.evaluation._groups import GroupResult
-    from stakes.evaluation._standings import ByThreshold, Standings
-    from stakes.inference import Estimate
 
     Floats = NDArray[np.float64]
 

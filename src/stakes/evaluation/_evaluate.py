@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -12,16 +12,10 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    BinarySample,
-    blocks,
-    check_same_order,
-    plain_label,
-    to_array,
-)
+from stakes.base.validation import BinarySample, blocks, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import ScoreTable, area_under_roc, mean_table
-from stakes.costs import CostDistribution, as_costs
+from stakes.core.score_table import Rule, ScoreTable, area_under_roc, mean_table
+from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
     AS_STATED,
@@ -51,6 +45,7 @@ from stakes.outputs.result_table import backend_of
 from stakes.outputs.text import REFERENCES
 from stakes.tables import (
     NO_CLOSED_FORM,
+    Predictions,
     as_lazy,
     check_first_rows,
     complete_rows,
@@ -62,13 +57,7 @@ from stakes.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import Rule
-    from stakes.costs import CostsLike, Scale
-    from stakes.tables import Predictions
 
     Floats = NDArray[np.float64]
 

@@ -12,28 +12,25 @@ import numpy as np
 from stakes.actions import DeferredModels, deferred_models
 from stakes.base.validation import BinarySample, check_choice, check_flag, check_kind, generator
 from stakes.core.options import refuse_amounts
-from stakes.costs import Fixed, LogOddsUniform
-from stakes.curves import net_benefit_curve_of, regret_curve_of, reliability_curve_of
+from stakes.costs import Deferral, Fixed, LogOddsUniform
+from stakes.curves import Curve, net_benefit_curve_of, regret_curve_of, reliability_curve_of
 from stakes.evaluation._answer import Answer, answer_of
-from stakes.evaluation._best_by_cost import best_by_bounds, best_by_cost
+from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost
 from stakes.evaluation._calibration import Calibrations, area_of, calibrate
 from stakes.evaluation._changes import GROUPS
 from stakes.evaluation._checks import run_checks
 from stakes.evaluation._finding import Findings
 from stakes.evaluation._sentences import methods_text
 from stakes.evaluation._standings import Standings, ranking_records, thresholds_of
-from stakes.evaluation._tables import (
-    PAPER,
-    ClinicalTable,
-    details_table,
-    flat_metrics,
-    money_table,
-    ranking_table,
-)
+from stakes.evaluation._tables import PAPER, ClinicalTable, details_table, flat_metrics, money_table, ranking_table
 from stakes.inference import (
     PAIRED_NEEDS_ROWS,
+    Band,
     Comparison,
     CostRows,
+    Dominance,
+    Estimate,
+    Money,
     Ranking,
     confidence_band,
     dominance,
@@ -53,10 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import Deferral
-    from stakes.curves import Curve
-    from stakes.evaluation._best_by_cost import BestByBounds, BestByCost
-    from stakes.inference import Band, Dominance, Estimate, Money
 
 
 # Further questions to an evaluation: what more rows would be worth, and what leaving cases to someone else saves.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.base.validation import as_column, is_missing, plain_label, to_array
-from stakes.core.options import EvaluationData
+from stakes.base.validation import BinarySample, as_column, is_missing, plain_label, to_array
+from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_classes
-from stakes.costs import Fixed, NoMeanError, held
+from stakes.costs import CostDistribution, Fixed, NoMeanError, held
 from stakes.inference import (
     MONEY_SCALES,
     AmountLaw,
     DecompositionInterval,
     Estimate,
     Moments,
+    Money,
     MoneySums,
     PairedRows,
     PairSums,
@@ -58,22 +59,17 @@ from stakes.variance.largest import ManyMoments, pairs
 from stakes.variance.sums import sum_powers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from stakes.base.outcome import Origin
-    from stakes.base.validation import BinarySample
-    from stakes.core.options import Options
-    from stakes.costs import CostDistribution
-    from stakes.inference import Money
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
     Columns = dict[str, list[Any]]  # the fields of the results of one model, side by side over the groups
     ManyPair = tuple[ManyMoments, ManyMoments]  # score and skill
-    GroupTables = dict[tuple[str, str, str], tuple[ScoreTable, int]]
+
+GroupTables = dict[tuple[str, str, str], tuple[ScoreTable, int]]
 
 
 # Which group each row belongs to: the names of the groups, and the code of each row's.

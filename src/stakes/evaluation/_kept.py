@@ -16,6 +16,7 @@ from stakes.evaluation._changes import Changes, changes_between
 from stakes.evaluation._evaluate import check_request, check_tables, evaluate_tables
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
+    GroupTables,
     check_groups_add_up,
     columns_of,
     groups_from,
@@ -30,8 +31,6 @@ from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
     import os
-
-    from stakes.evaluation._groups import GroupTables
 
 
 # What an evaluation rests on, kept and added up: two days make one evaluation, without their rows.

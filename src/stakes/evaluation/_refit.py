@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,21 +23,17 @@ from stakes.base.validation import (
 )
 from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable
-from stakes.costs import as_costs
+from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
 from stakes.evaluation._evaluate import evaluate
-from stakes.inference import Comparison, CostRows, check_contest, check_dependence, select
+from stakes.inference import Comparison, CostRows, Selection, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, number, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
-    from stakes.costs import CostDistribution, CostsLike, Scale
     from stakes.evaluation._evaluation import Evaluation
-    from stakes.inference import Selection
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]

@@ -12,14 +12,21 @@ import numpy as np
 from stakes.base.numerics import logit, sigmoid
 from stakes.base.outcome import Outcome
 from stakes.base.validation import check_choice
-from stakes.core.score_table import ScoreTable
-from stakes.costs import LogOddsUniform, NetBenefitUniform, Uniform
+from stakes.core.score_table import Rule, ScoreTable
+from stakes.costs import CostDistribution, LogOddsUniform, NetBenefitUniform, Uniform
 from stakes.evaluation._groups import Charged, Groups, money_by_model
 from stakes.evaluation._words import Words
 from stakes.inference import (
     MONEY_SCALES,
+    Band,
     Comparison,
+    Contest,
     Decisions,
+    DecompositionInterval,
+    Money,
+    PairedRows,
+    PairSums,
+    Selection,
     comparison_from_moments,
     differences_from,
     dominance,
@@ -39,9 +46,6 @@ if TYPE_CHECKING:
 
     from stakes.actions import DeferredModels
     from stakes.core.options import Options
-    from stakes.core.score_table import Rule
-    from stakes.costs import CostDistribution
-    from stakes.inference import Band, Contest, DecompositionInterval, Money, PairedRows, PairSums, Selection
     from stakes.information import ValueOfInformation
     from stakes.metrics import Decomposition
 

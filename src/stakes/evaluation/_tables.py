@@ -9,18 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from stakes.evaluation._calibration import area_of
-from stakes.evaluation._standings import TERMS, interval_ends
-from stakes.outputs.result_table import (
-    PaperTable,
-    ResultTable,
-    TableColumn,
-)
+from stakes.evaluation._standings import TERMS, Record, Standings, interval_ends
+from stakes.outputs.result_table import PaperTable, ResultTable, TableColumn
 from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from stakes.evaluation._standings import Record, Standings
     from stakes.inference import Band, Estimate, Money
 
 

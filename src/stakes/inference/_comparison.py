@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import (
-    Floats,
-    Integers,
-    check_kind,
-    check_names,
-    check_number,
-    check_same_order,
-)
+from stakes.base.validation import Floats, Integers, check_kind, check_names, check_number, check_same_order
 from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import Rule, ScoreTable, losses_by_score
 from stakes.costs import CostsLike, Scale, as_costs

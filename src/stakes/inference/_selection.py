@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.validation import check_flag, check_level, check_same_order, generator, one_of
+from stakes.base.validation import BinarySample, check_flag, check_level, check_same_order, generator, one_of
 from stakes.core.options import Options, check_rule, check_units, evaluation_data
-from stakes.core.score_table import ScoreTable
-from stakes.costs import as_costs, check_scale
+from stakes.core.score_table import Rule, ScoreTable
+from stakes.costs import CostDistribution, CostsLike, Scale, as_costs, check_scale
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import REFERENCES, capital, join, listed, named, number, percent
-from stakes.outputs.text import say as fill
+from stakes.outputs.text import REFERENCES, capital, join, listed, named, number, percent, say as fill
 from stakes.variance.decisions import Contest, CostRows, Spread
 from stakes.variance.dependence import dependence_of
 from stakes.variance.largest import (
     ROUNDING,
+    ManyMoments,
     draws_of,
     largest_of,
     largest_quantile,
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from stakes.base.validation import BinarySample
-    from stakes.core.score_table import Rule
-    from stakes.costs import CostDistribution, CostsLike, Scale
-    from stakes.variance.largest import ManyMoments
 
     Integers = NDArray[np.intp]
     Floats = NDArray[np.float64]

@@ -1,9 +1,8 @@
 """Named losses (lower is better) and scores (higher is better), and the registry that lists them."""
 
-from stakes.base.multiclass import check_multiclass as check_multiclass
-from stakes.base.multiclass import check_probability_rows as check_probability_rows
-from stakes.metrics._losses import Decomposition as Decomposition
+from stakes.base.multiclass import check_multiclass, check_probability_rows
 from stakes.metrics._losses import (
+    Decomposition,
     Propriety,
     average_net_benefit_score,
     beta_loss,
@@ -12,6 +11,9 @@ from stakes.metrics._losses import (
     bounded_log_loss,
     bounded_log_skill_score,
     check_proper,
+    costs_of_severity,
+    decompose,
+    decompose_table,
     expected_regret,
     h_measure_score,
     net_benefit_score,
@@ -19,25 +21,20 @@ from stakes.metrics._losses import (
     regret_skill_score,
     shifted_brier_loss,
 )
-from stakes.metrics._losses import costs_of_severity as costs_of_severity
-from stakes.metrics._losses import decompose as decompose
-from stakes.metrics._losses import decompose_table as decompose_table
-
-# "X as X": imported by other rooms, and not part of the public interface.
-from stakes.metrics._multiclass import CostProblem as CostProblem
 from stakes.metrics._multiclass import (
+    CostProblem,
     ImproperScoreWarning,
+    check_problem,
     cost_matrix_loss,
     multilabel_loss,
     one_vs_rest_bounded_loss,
     ordinal_loss,
     penalized_brier_loss,
     penalized_log_loss,
+    walk,
 )
-from stakes.metrics._multiclass import check_problem as check_problem
-from stakes.metrics._multiclass import walk as walk
-from stakes.metrics._ranking import RocWindow as RocWindow
 from stakes.metrics._ranking import (
+    RocWindow,
     TopKScores,
     auc_regret,
     bounded_auc_score,
@@ -45,11 +42,18 @@ from stakes.metrics._ranking import (
     roc_auc_score,
     top_k_scores,
 )
-from stakes.metrics._registry import METRICS, Metric, get_scorer, metrics_table, register
-from stakes.metrics._registry import MONEY as MONEY
-from stakes.metrics._registry import check_parameters as check_parameters
-from stakes.metrics._registry import guess_metric as guess_metric
+from stakes.metrics._registry import (
+    METRICS,
+    MONEY,
+    Metric,
+    check_parameters,
+    get_scorer,
+    guess_metric,
+    metrics_table,
+    register,
+)
 
+# What is not in __all__ serves the rest of the library, and is not public.
 __all__ = [
     "METRICS",
     "ImproperScoreWarning",

@@ -21,7 +21,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.core.options import check_rule, evaluation_data, refuse_amounts
-from stakes.core.score_table import ScoreTable, losses_by_score, promised_losses, row_losses
+from stakes.core.score_table import Rule, ScoreTable, losses_by_score, promised_losses, row_losses
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from stakes.core.score_table import Rule
 
     Floats = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,8 +16,6 @@ from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from stakes.monitoring._question import DaySums
 
 _FORM, _WHAT = "stakes-cost-monitors-1", "state of cost monitors"

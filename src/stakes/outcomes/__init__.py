@@ -6,15 +6,17 @@ decomposition is that of weighted rows; and it propagates the error of estimated
 
 from stakes.outcomes._columns import OutcomeColumns
 from stakes.outcomes._partly_verified import Imputed, PartlyVerified
-from stakes.outcomes._row_costs import MONEY_PER as MONEY_PER
-from stakes.outcomes._row_costs import AmountTotals as AmountTotals
-from stakes.outcomes._row_costs import RowCosts, RowDecisions, decide_rows
-from stakes.outcomes._row_costs import check_factor as check_factor
-from stakes.outcomes._row_costs import check_money_per as check_money_per
-from stakes.outcomes._row_costs import rows_for_money as rows_for_money
-from stakes.outcomes._time_to_event import BeyondFollowUpError as BeyondFollowUpError
-from stakes.outcomes._time_to_event import CensoringTest, TimeToEvent
-from stakes.outcomes._time_to_event import acted_shares as acted_shares
+from stakes.outcomes._row_costs import (
+    MONEY_PER,
+    AmountTotals,
+    RowCosts,
+    RowDecisions,
+    check_factor,
+    check_money_per,
+    decide_rows,
+    rows_for_money,
+)
+from stakes.outcomes._time_to_event import BeyondFollowUpError, CensoringTest, TimeToEvent, acted_shares
 
 __all__ = [
     "CensoringTest",

@@ -50,8 +50,6 @@ def report(result: Any, *args: Any, **options: Any) -> Any:
 
 # Narwhals takes a twentieth of the start of a command, so it is imported when the first data frame arrives.
 
-__all__ = ["nw"]  # type checkers take the others as exported
-
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 else:

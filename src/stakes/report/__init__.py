@@ -8,8 +8,13 @@ from stakes.monitoring import CostMonitors as _CostMonitors
 from stakes.outputs import hooks as _hooks
 from stakes.report._drop_page import render_drop_page
 from stakes.report._page import render_watch
-from stakes.report._report import deliver_report as _deliver_report
-from stakes.report._report import render_actions, render_amounts, render_report, write_report
+from stakes.report._report import (
+    deliver_report as _deliver_report,
+    render_actions,
+    render_amounts,
+    render_report,
+    write_report,
+)
 
 __all__ = ["render_actions", "render_amounts", "render_drop_page", "render_report", "render_watch", "write_report"]
 

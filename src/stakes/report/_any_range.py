@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import blocks
-from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.costs import CostDistribution, Fixed, LogOddsUniform, Uniform
 from stakes.curves import (
     BinnedReliability,
     binned_reliability,
@@ -20,10 +20,10 @@ from stakes.curves import (
     rarer_rows,
     reliability_curve_of,
 )
-from stakes.inference import RATES_NEEDED, confidence_band
+from stakes.inference import RATES_NEEDED, PairedRows, confidence_band
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, visible
-from stakes.report._page import SPOKEN, counted_per
+from stakes.report._page import SPOKEN, Model, counted_per
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Clusters, bessel, t_quantile
 
@@ -34,15 +34,13 @@ if TYPE_CHECKING:
 
     from stakes.base.outcome import Outcome
     from stakes.core.score_table import ScoreTable
-    from stakes.costs import CostDistribution
     from stakes.evaluation import Evaluation
-    from stakes.inference import PairedRows
-    from stakes.report._page import Model
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
     Part = Places | slice
-    Json = dict[str, Any]
+
+Json = dict[str, Any]
 
 
 # What the page leaves out, and why: intervals where decisions were fitted, bands where rows depend on each other.

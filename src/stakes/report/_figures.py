@@ -16,6 +16,7 @@ from stakes.outputs.text import number, odds, percent, visible
 from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
 from stakes.report._page import (
     REFERENCE_DASHES,
+    Model,
     counted_per,
     filled,
     follows,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.evaluation import Evaluation
-    from stakes.report._page import Model
 
     Floats = NDArray[np.float64]
 

@@ -16,11 +16,12 @@ from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
 from stakes.outputs.files import delivered
 from stakes.outputs.text import count, decimals_for, shorten, visible
 from stakes.report import _sections
-from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, payload
+from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, Json, payload
 from stakes.report._figures import cost_figure, crossing_payload, crossing_section, figures, in_range_table
 from stakes.report._page import (
     NAME_LIMIT,
     Cell,
+    Model,
     answer_html,
     asset,
     bullets,
@@ -57,8 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from stakes.outputs.result_table import ResultTable
-    from stakes.report._any_range import Json
-    from stakes.report._page import Model
 
 
 # The report of decisions in rows with amounts of their own: a page of tables and one drawing, without scripts.

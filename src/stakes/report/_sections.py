@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.evaluation import FINDINGS
+from stakes.evaluation import FINDINGS, Evaluation, Finding
 from stakes.outputs import text
-from stakes.outputs.result_table import CellStyle
+from stakes.outputs.result_table import CellStyle, TableColumn
 from stakes.outputs.text import count, decimals_for, number, odds, p_value, shorten, visible
 from stakes.report._any_range import cut_points, no_bands, no_intervals
 from stakes.report._page import (
     NAME_LIMIT,
     REFERENCE_DASHES,
+    Cell,
+    Model,
     at_most,
     bullets,
     facts,
@@ -39,10 +41,6 @@ from stakes.report._page import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from stakes.evaluation import Evaluation, Finding
-    from stakes.outputs.result_table import TableColumn
-    from stakes.report._page import Cell, Model
 
     Rows = Sequence[Mapping[str, Any]]
 

@@ -1,7 +1,6 @@
 """Metrics during training: callbacks for the common libraries and for plain PyTorch loops."""
 
-from stakes.training._epochs import RULES as RULES
-from stakes.training._epochs import Checkpoint, EarlyStopping, MonitorComparison, compare_monitors
+from stakes.training._epochs import RULES, Checkpoint, EarlyStopping, MonitorComparison, compare_monitors
 from stakes.training._metric_monitor import (
     MetricMonitor,
     keras_metric,

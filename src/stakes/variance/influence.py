@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from stakes.base.numerics import order_of_codes
-from stakes.core.options import refuse_weighing
-from stakes.core.score_table import losses_by_score, row_losses
-from stakes.variance.dependence import Design, independent_variance, ordered_variance
+from stakes.core.options import EvaluationData, refuse_weighing
+from stakes.core.score_table import Rule, ScoreTable, losses_by_score, row_losses
+from stakes.variance.dependence import Design, PairedRows, independent_variance, ordered_variance
 from stakes.variance.largest import ManyMoments
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
@@ -32,16 +32,12 @@ from stakes.variance.sums import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from stakes.base.outcome import Origin
     from stakes.base.validation import Bools, Floats, Integers
-    from stakes.core.options import EvaluationData
-    from stakes.core.score_table import Rule, ScoreTable
     from stakes.costs import CostDistribution
-    from stakes.variance.dependence import PairedRows
 
     ManyPair = tuple[ManyMoments, ManyMoments]  # of score and skill
     Part: TypeAlias = "tuple[WeightedCells, Influence]"
