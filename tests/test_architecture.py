@@ -219,6 +219,17 @@ def test_import_loads_no_slow_or_optional_library():
     assert (run.stdout.strip(), run.stderr) == ("[]", "")
 
 
+def test_narwhals_is_loaded_with_the_first_data_frame():
+    code = """
+import stakes.evaluation, stakes.tables, sys
+print("narwhals" in sys.modules)
+stakes.tables.as_lazy({"a": [1]})
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "False\n"
+    assert "must be a data frame, got dict" in run.stderr
+
+
 def test_evaluation_loads_no_slow_part_of_scipy():
     slow = ["scipy.stats", "scipy.optimize", "scipy.integrate", "sklearn"]
     code = f"""

@@ -36,6 +36,7 @@ from stakes.cli.program import Group
 from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.task import STANDARD_INPUT, Source
+from stakes.outputs.files import DataError
 from stakes.outputs.text import percent, shorten, shown_name as name, threshold_name
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def read_boundary(path: str) -> "tuple[Boundary, dict[str, str]]":
     """Read a boundary from a file or standard input, and the columns that it names, if it does."""
     from stakes.boundary import Boundary
     from stakes.outputs.serialization import parse_json
-    from stakes.tables import Content, DataError
+    from stakes.tables import Content
 
     content = Content.of(path)
     try:
@@ -565,7 +566,6 @@ def run_fit(request: FitJob, where: BoundaryTarget) -> None:
 def fit_rows(rows: "Predictions", request: FitJob) -> "Boundary":
     """Fit, and let what the rows do not allow be bad data."""
     from stakes.boundary import fit_boundary
-    from stakes.tables import DataError
 
     if rows.weight is not None:
         refuse_parts(rows, str(request.source.weight))
@@ -580,8 +580,6 @@ def fit_rows(rows: "Predictions", request: FitJob) -> "Boundary":
 def refuse_parts(rows: "Predictions", column: str) -> None:
     """Refuse weights that are no numbers of rows."""
     import numpy as np
-
-    from stakes.tables import DataError
 
     weight = np.asarray(rows.weight)
     odd = weight != weight.round()

@@ -43,7 +43,7 @@ from stakes.cli.console import (
 from stakes.cli.options import flag, spread
 from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import DataError, json_ready
 from stakes.outputs.result_table import TableColumn, Tabular
 from stakes.outputs.text import percent, shown_name as name
 
@@ -457,7 +457,7 @@ def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[di
 
 def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
     """Tell a file by its bytes, and refuse one that was counted: the same labels twice are no new evidence."""
-    from stakes.tables import DataError, file_digest, is_pipe
+    from stakes.tables import file_digest, is_pipe
 
     if file == STANDARD_INPUT or is_pipe(file):  # what is read twice must be there twice
         return None
@@ -469,8 +469,6 @@ def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
 
 
 def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
-    from stakes.tables import DataError
-
     if len(rows.scores) == 2:
         return boundary.predict(*rows.scores).nonzero()[0]
     (decision,) = rows.scores
@@ -487,7 +485,6 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
     """Go on where an earlier run stopped, if it watched what is asked for now."""
     from stakes.boundary import PrecisionMonitor
     from stakes.outputs.serialization import JsonReader
-    from stakes.tables import DataError
 
     try:
         content = JsonReader.read(path.read_text(encoding="utf-8"), "state", FORMAT)

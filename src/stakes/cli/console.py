@@ -21,7 +21,7 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextCol
 from rich.text import Text
 
 from stakes.cli.memory import limit_in_words
-from stakes.outputs.files import beside, put
+from stakes.outputs.files import DataError, beside, put
 from stakes.outputs.hooks import listening, time_left
 from stakes.outputs.text import guess, shorten, shown_name as name, visible
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.table import Table
-
-    from stakes.tables import DataError
 
 
 # The two streams: results on stdout, everything said about them on stderr.

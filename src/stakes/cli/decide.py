@@ -40,6 +40,7 @@ from stakes.cli.reading import (
     refuse,
     split_names,
 )
+from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, percent, shown_name as name, visible
 
@@ -315,7 +316,6 @@ class AmountDecisions(Tabular):
     def about(cls, scored: "ScoredFile", settings: AmountSettings) -> "AmountDecisions":
         """Decide about each model."""
         from stakes.outcomes import decide_rows
-        from stakes.tables import DataError
 
         found: dict[str, RowDecisions] = {}
         columns: dict[str, NDArray[Any]] = {}
@@ -742,7 +742,6 @@ class Export:
 
     def _rule(self) -> Any:
         from stakes._load import load
-        from stakes.tables import DataError
 
         try:
             rule = load(self.file)

@@ -29,7 +29,7 @@ from stakes.cli.console import (
 from stakes.cli.options import flag, spread
 from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, Questions, split_names
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import DataError, json_ready
 from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, shown_name as name, visible
 
 if TYPE_CHECKING:
@@ -230,7 +230,6 @@ class CheckJob:
     def findings(self, evaluation: "Evaluation") -> "Findings":
         """Look; one group is held against the others where that may fail."""
         from stakes.cli.summary import read_kept
-        from stakes.tables import DataError
 
         if self.against is None:
             return evaluation.check(ignore=self.ignore, against="groups" if DEARER in self.fail_on else None)

@@ -15,6 +15,7 @@ from rich.text import Text
 from stakes.cli.console import Delivery, UsageError, deliver, note, print_table, working
 from stakes.cli.reading import EvaluationArguments, InputArguments, read_costs, read_count, read_share, split_names
 from stakes.cli.summary import STYLE, findings_grid, listed, rich_table
+from stakes.outputs.files import DataError
 from stakes.outputs.text import MISSING, percent, shown_name as name, visible
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from stakes.actions import ActionEvaluation
     from stakes.cli.options import Job
     from stakes.costs import CostDistribution
-    from stakes.tables import ClassPredictions, DataError
+    from stakes.tables import ClassPredictions
 
 
 # A cost matrix from a small text file: labelled rows and columns, of which either may be the classes.
@@ -137,8 +138,6 @@ def _refuse_dear(path: str, classes: Sequence[str], actions: Sequence[str], cost
 
 
 def _error(path: str, rule: str, **details: object) -> DataError:
-    from stakes.tables import DataError
-
     return DataError(rule, file=path, **details)  # type: ignore[arg-type]
 
 
@@ -199,8 +198,6 @@ def plan_actions(
 
 
 def _ordered(file: str, matrix: CostMatrix, actions: Sequence[str]) -> list[list[float]]:
-    from stakes.tables import DataError
-
     if set(matrix.actions) != set(actions):
         listed_names = ", ".join(map(name, actions))
         raise DataError(f"must have the actions of the first matrix ({listed_names})", file=file)
@@ -262,7 +259,6 @@ def _read(task: ActionsTask) -> ClassPredictions:
 def _evaluate(task: ActionsTask, rows: ClassPredictions) -> ActionEvaluation:
     """Let the library judge; what the rows do not bear is bad data."""
     from stakes.actions import evaluate_actions
-    from stakes.tables import DataError
 
     try:
         found = evaluate_actions(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from stakes.cli import options
 from stakes.cli.console import UsageError
 from stakes.cli.options import flag
+from stakes.outputs.files import DataError
 from stakes.outputs.text import shown_name as name, visible
 
 if TYPE_CHECKING:
@@ -777,8 +778,6 @@ class Questions:
 
     def answered(self, evaluation: "Evaluation") -> "Evaluation":
         """Answer them; what the rows do not bear is bad data."""
-        from stakes.tables import DataError
-
         try:
             if self.study:
                 evaluation = evaluation.with_information(**self.study)

@@ -16,6 +16,7 @@ from rich.text import Text
 from stakes.cli.console import Delivery, UsageError, deliver, natural_width, note, print_table, working
 from stakes.cli.reading import EvaluationArguments, InputArguments, split_names
 from stakes.metrics import promised_regret
+from stakes.outputs.files import DataError
 from stakes.outputs.result_table import CellStyle, ResultTable, TableColumn, Tabular
 from stakes.outputs.text import (
     MISSING,
@@ -344,7 +345,6 @@ _FIRST = ("prevalence", "cost", "o_e_ratio", "more_than_promised", "difference",
 def read_kept(path: str) -> KeptEvaluation:
     """Read a kept evaluation."""
     from stakes.evaluation import KeptEvaluation
-    from stakes.tables import DataError
 
     try:
         return KeptEvaluation.from_json(Path(path).read_text(encoding="utf-8"))
@@ -367,8 +367,6 @@ def refuse_settings(given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
 
 def run_days(before: str, after: str, delivery: Delivery) -> None:
     """Read both, compare, deliver."""
-    from stakes.tables import DataError
-
     days = [read_kept(path) for path in (before, after)]
     try:
         changes = days[1].compare(days[0])
@@ -505,7 +503,7 @@ def plan_unlabelled(reading: InputArguments, judging: EvaluationArguments, deliv
     asked |= {"numbers": [reading.weight] if reading.weight else [], "on_missing": reading.on_missing}
 
     def run() -> None:
-        from stakes.tables import DataError, read_scores
+        from stakes.tables import read_scores
 
         with working(f"Reading {name(reading.file)}"):
             scored = read_scores(reading.file, **asked, format=reading.file_format)

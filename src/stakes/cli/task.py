@@ -15,6 +15,7 @@ from rich.text import Text
 from stakes.cli.console import Delivery, UsageError, note, working
 from stakes.cli.memory import physical_memory
 from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments, read_resolution
+from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -70,8 +71,6 @@ class Source:
 
 
 def _refuse_one_class(predictions: Predictions, label: str) -> None:
-    from stakes.tables import DataError
-
     positives = int(predictions.y.sum())
     if 0 < positives < predictions.n_rows:
         return
@@ -87,7 +86,6 @@ def _refuse_one_class(predictions: Predictions, label: str) -> None:
 
 def _refuse_reserved_names(predictions: Predictions) -> None:
     from stakes.outputs.text import REFERENCES
-    from stakes.tables import DataError
 
     for model in predictions.models:
         if model in REFERENCES:
@@ -217,7 +215,6 @@ class Task:
     def _at(self, predictions: Predictions, horizon: float) -> Predictions:
         """The same rows with their outcome at another horizon."""
         from stakes.outcomes import TimeToEvent
-        from stakes.tables import DataError
 
         if not isinstance(predictions.outcome, TimeToEvent):
             return predictions
@@ -232,7 +229,7 @@ class Task:
 
     def _gathered(self, frame: Any, why: str) -> Predictions:
         """Take the rows of several files, or of a large one, into memory."""
-        from stakes.tables import DataError, frame_columns
+        from stakes.tables import frame_columns
 
         source = self.source
         if self.options.lags is not None and (self.engine not in _ORDERED or not Path(source.file).is_file()):
@@ -253,7 +250,7 @@ class Task:
 
     def _check_memory(self, frame: Any, why: str) -> None:
         """Say before the rows of a lazy frame are read that they must be, and refuse more than this machine holds."""
-        from stakes.tables import DataError, count_rows
+        from stakes.tables import count_rows
 
         (rows, columns), held = count_rows(frame), physical_memory()
         if self.source.models is not None:
@@ -279,7 +276,6 @@ class Task:
     def _scanned(self, frame: Any, doing: str) -> Evaluation:
         """Evaluate a lazy frame, whose rows are not kept."""
         from stakes.evaluation import evaluate_frame
-        from stakes.tables import DataError
 
         source, options = self.source, self._asked()
         asked = {field.name for field in fields(options)} & signature(evaluate_frame).parameters.keys()
@@ -317,7 +313,6 @@ class Task:
         """Let the library judge; columns and lags that the rows do not bear are bad data."""
         from stakes.evaluation import check_groups, divided, evaluate_predictions
         from stakes.inference import check_contest
-        from stakes.tables import DataError
         from stakes.variance.dependence import check_dependence
 
         options, n_rows = divided(predictions, self.options), len(predictions.y)

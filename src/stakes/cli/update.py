@@ -17,6 +17,7 @@ from stakes.cli.correct import Suffix, note_copied
 from stakes.cli.options import flag
 from stakes.cli.reading import read_costs, split_names
 from stakes.cli.task import STANDARD_INPUT, Source
+from stakes.outputs.files import DataError
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
@@ -122,7 +123,6 @@ def run(request: UpdateJob, where: RowsOut) -> None:
 def _fitted(request: UpdateJob) -> dict[str, "ModelUpdate"]:
     """Fit the update of each model to the rows with outcomes."""
     from stakes.correction import update as fit
-    from stakes.tables import DataError
 
     with working(f"Updating {name(request.source.file)}"):
         rows = request.source.read()

@@ -34,7 +34,7 @@ from stakes.cli.console import (
 from stakes.cli.program import Group
 from stakes.cli.reading import read_number, read_share, split_names
 from stakes.cli.summary import STYLE, read_kept, rich_table
-from stakes.outputs.files import json_ready
+from stakes.outputs.files import DataError, json_ready
 from stakes.outputs.result_table import TableColumn, Tabular
 from stakes.outputs.text import number, percent, shown_name as name
 
@@ -93,7 +93,6 @@ class State:
         """Read the state that an earlier run left."""
         from stakes.monitoring import CostMonitors
         from stakes.outputs.serialization import JsonReader
-        from stakes.tables import DataError
 
         try:
             entries = JsonReader.read(Path(path).read_text(encoding="utf-8"), "state", FORMAT)
@@ -195,7 +194,6 @@ class Asked:
     def start(self, path: str) -> "CostMonitors":
         """Begin to watch the models of a kept evaluation."""
         from stakes.monitoring import CostMonitors
-        from stakes.tables import DataError
 
         kept = read_kept(path)
         asked: dict[str, Any] = {"tolerance": self.tolerance, "alpha": self.alpha, "unit": self.unit}
@@ -359,8 +357,6 @@ def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | Non
 
 def take_in(state: State, day: int | str, files: list[str], file_format: str | None) -> None:
     """Add up the files of a day, and let the monitors see their sums."""
-    from stakes.tables import DataError
-
     found: dict[str, dict[str, float]] = {}
     digests: list[str] = []
     for file in files:
@@ -383,7 +379,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
 
 def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, dict[str, float]]:
     """Sums of a file by monitor: in the engine for Parquet files, else in memory."""
-    from stakes.tables import DataError, frame_columns, read_predictions, scan_parquet, sum_losses
+    from stakes.tables import frame_columns, read_predictions, scan_parquet, sum_losses
 
     watch = state.watch
     asked = next(iter(watch.monitors.values()))._question

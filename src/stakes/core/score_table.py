@@ -827,7 +827,7 @@ def _in_cells(
 
 
 def in_narrow_cells(table: ScoreTable, most: int | None = None) -> ScoreTable:
-    """More than half a million scores in narrow cells; fewer as they are, and those that are in cells already."""
+    """Scores in narrow cells if they are more than half a million, or ``most``; those in cells already stay there."""
     few = len(table.scores) <= (_MANY if most is None else most)
     return table if few or table.resolution is not None else table._narrow_cells
 
