@@ -24,6 +24,19 @@ def batches(rows, cuts):
     return [tuple(part[low:high] for part in rows) for low, high in zip([0, *cuts], [*cuts, 300], strict=True)]
 
 
+@pytest.mark.parametrize("correct", [None, {"scale_pos_weight": 3.0}])
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.task == "binary"])
+def test_rows_evaluated_alone_have_the_value_of_rows_that_stream(name, correct):
+    y, p, w = BINARY
+    if correct is not None and METRICS[name].response != "probability":
+        pytest.skip("there is nothing to correct")
+    labels = np.where(y == 1, "yes", "no")
+    monitor = MetricMonitor(name, correct=correct, pos_label="yes", **METRICS[name].parameters)
+    streamed = MetricMonitor(name, correct=correct, pos_label="yes", **METRICS[name].parameters)
+    streamed.update(labels[:100], p[:100], w[:100]).update(labels[100:], p[100:], w[100:])
+    assert monitor.evaluate(labels, p, w) == pytest.approx(streamed.compute(), rel=1e-12)
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_any_registered_metric_streams_to_its_value_on_all_rows(name):
     metric = METRICS[name]

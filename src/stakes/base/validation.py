@@ -625,7 +625,7 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
         raise ValueError("y_true must hold at least one row, got none.")
     if labels.dtype == bool and pos_label is None:
         return labels
-    if labels.dtype.kind in "iu" and pos_label is None:
+    if labels.dtype.kind in "iuf" and pos_label is None:
         positive = labels == 1
         if np.count_nonzero(positive) + np.count_nonzero(labels == 0) == len(labels):
             return positive

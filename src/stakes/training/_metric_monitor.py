@@ -411,7 +411,13 @@ class MetricMonitor:
         >>> MetricMonitor(penalty=0).evaluate([0], [[0.6, 0.4]])
         0.32...
         """
-        return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
+        if self.metric.task != "binary" or not self.metric.per_sample:
+            return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
+        # a mean over rows needs no table of sorted scores
+        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        labels, weight = to_host(y_true), to_host(sample_weight)
+        scores = self._corrected(to_host(y_prob), labels)
+        return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
         """Name of the metric and its parameters as text, to compare two monitors.
