@@ -44,6 +44,7 @@ from mutated import SOURCE, Mutant, changing, count, functions, put, start_with,
 # the tests beside those of the folder of the same name
 METHODS = ["tests/test_mistakes.py", "tests/test_invariants.py", "tests/test_other_things.py", "tests/test_answers.py"]
 METHODS += ["tests/test_limits.py", "tests/test_kept_edges.py"]
+METHODS += ["tests/test_honest_mistakes.py", "tests/test_clinicians_mistakes.py"]
 BESIDE = {
     "core": [
         *(*METHODS, "tests/test_decomposition.py", "tests/metrics", "tests/correction"),

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from stakes import ScoreTable
 from stakes.inference import metric_difference, metric_interval
-from stakes.metrics import partial_auc_score, roc_auc_score
+from stakes.metrics import RocWindow, partial_auc_score, roc_auc_score
 
 # set.seed(1); y <- rep(0:1, c(37, 23)); s <- round(rnorm(60) + y, 1)
 NEGATIVES = """-0.6 0.2 -0.8 1.6 0.3 -0.8 0.5 0.7 0.6 -0.3 1.5 0.4 -0.6 -2.2 1.1 0 0 0.9 0.8 0.6 0.9 0.8 0.1 -2 0.6 -0.1
@@ -51,6 +51,21 @@ def clipped_area(y, s, fpr_bounds, tpr_bounds):
             heights = (min(max(t0 + slope * (x - f0), low), high) - low for x in (a, b))
             total += (b - a) * sum(heights) / 2
     return total
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_curve_enters_and_leaves_a_rectangle_where_its_lines_do(seed):
+    rng = np.random.default_rng(seed)
+    y, s = rng.permutation([0] * 29 + [1] * 31), rng.integers(0, 7, 60) / 8  # tied scores make lines that slope
+    levels = sorted(set(s), reverse=True)
+    fpr, tpr = ([0.0, *(np.mean(s[y == label] >= level) for level in levels)] for label in (0, 1))
+    window = RocWindow.of((0.1234, 0.5678), (0.2345, 0.8765))
+    left, right = (np.interp(level, tpr, fpr) for level in window.tpr)
+    low, high = (np.interp(level, fpr, tpr) for level in window.fpr)
+    (first, last), (bottom, top) = window._crossed(ScoreTable.from_predictions(y, s))
+    assert (first, bottom) == pytest.approx((max(0.1234, left), max(0.2345, low)), abs=1e-12)
+    assert last == pytest.approx(max(first, min(0.5678, right)), abs=1e-12)
+    assert top == pytest.approx(max(bottom, min(0.8765, high)), abs=1e-12)
 
 
 @pytest.mark.parametrize(("within", "raw", "standardised"), PROC, ids=str)
