@@ -183,3 +183,11 @@ def test_cells_are_narrow_beside_scores_that_hardly_differ(spread, monkeypatch):
         assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=1e-3 * (high - low)), name
     for name in ("ici", "e50", "e90"):
         assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=2e-5), name
+
+
+@pytest.mark.parametrize(("scarce", "known"), [(19, False), (20, True)])
+@pytest.mark.parametrize("scarcer", [0, 1])
+def test_a_decomposition_has_intervals_from_twenty_rows_of_the_scarcer_class(scarce, known, scarcer):
+    rng, y = np.random.default_rng(3), np.arange(300) < 300 - scarce
+    found = evaluate(y == (scarcer == 0), {"a": rng.random(300)}, costs=(0.1, 0.4))
+    assert (decomposition_of(found, "a") is not None) == known

@@ -506,3 +506,10 @@ def test_interval_of_a_mean_ranks_no_rows(monkeypatch):
     y, score = [0, 1, 0, 1, 1, 0] * 5, [0.1, 0.8, 0.3, 0.6, 0.4, 0.5] * 5
     assert metric_interval(y, score, "bounded_brier_loss").value > 0.0
     assert metric_interval(y, score, "bounded_brier_skill_score").value < 1.0
+
+
+def test_the_same_scores_differ_in_nothing():
+    y, score = [0, 1] * 40, np.linspace(0.1, 0.9, 80)
+    for name in ("roc_auc_score", "auc_regret", "bounded_brier_loss"):
+        found = metric_difference(y, score, score, name)
+        assert (found.difference, found.p_value) == (0.0, 1.0)

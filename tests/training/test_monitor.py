@@ -292,3 +292,10 @@ def test_money_refuses_what_it_cannot_use():
         MetricMonitor("money").update([0, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match="amounts, not probabilities, order these rows"):
         MetricMonitor("roc_auc_score").evaluate(rows, [0.1, 0.2])
+
+
+def test_monitors_of_log_odds_and_of_probabilities_are_told_apart():
+    odds, plain = MetricMonitor("bounded_brier_loss", logits=True), MetricMonitor("bounded_brier_loss")
+    assert odds.settings() == plain.settings() | {"logits": "True"}
+    with pytest.raises(ValueError, match="monitors must be alike to be merged"):
+        odds.merge(plain)

@@ -287,11 +287,11 @@ class ValueOfInformation(Tabular):
     method: str
     deciding_rows: int
     scale: str
-    n_decisions: float | None = None
-    threshold: float | None = None
-    per: float = 1.0
-    row_cost: float | None = None
-    fixed_cost: float = 0.0
+    n_decisions: float | None
+    threshold: float | None
+    per: float
+    row_cost: float | None
+    fixed_cost: float
 
     @property
     def total(self) -> float | None:
