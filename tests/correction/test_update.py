@@ -618,3 +618,10 @@ def test_a_rejection_that_is_clear_is_not_called_narrow_for_the_test_that_was_pa
     assert found.tests[0].p_value < 1e-6
     assert found.tests[1].p_value > 0.05
     assert "narrowly" not in found.note
+
+
+@pytest.mark.parametrize(("lowest", "highest", "said"), [(0, 19, True), (1, 20, True), (1, 19, False)])
+def test_a_step_of_exactly_0_or_1_is_said(lowest, highest, said):
+    y = [*(np.arange(20) < lowest), *(np.arange(20) < 9), *(np.arange(20) < highest)]
+    found = update(y, np.repeat([0.2, 0.5, 0.7], 20), method="isotonic")
+    assert ("the lowest or highest step is exactly 0 or 1, which a log loss cannot forgive" in found.note) == said

@@ -21,9 +21,9 @@ HITS = np.array([4, 9, 20, 33, 58])
 SIZE = 60
 
 
-def few_levels():
+def few_levels(counts=HITS):
     """Five scores with sixty rows each, so that every score is a block of its own."""
-    y = np.concatenate([np.arange(SIZE) < hits for hits in HITS])
+    y = np.concatenate([np.arange(SIZE) < hits for hits in counts])
     return y, np.repeat(SCORES, SIZE)
 
 
@@ -70,16 +70,17 @@ def test_between_scores_the_bounds_are_those_of_both_neighbours():
     assert between.simultaneous_high == pytest.approx(at.simultaneous_high[[2, 4]])
 
 
-def test_weights_of_whole_classes_move_the_odds():
+@pytest.mark.parametrize("counts", [HITS, [0, 9, 20, 33, 60]])  # also where a score has rows of one class only
+def test_weights_of_whole_classes_move_the_odds(counts):
     # exact limits of the rows as sampled, their odds multiplied by what the stated prevalence does to them
-    y, p = few_levels()
+    y, p = few_levels(counts)
     rate = 0.02
     factor = rate / (1 - rate) * (~y).sum() / y.sum()
     plain = confidence_band(y, p, "reliability", thresholds=SCORES)
     moved = confidence_band(y, p, "reliability", thresholds=SCORES, prevalence=rate)
     for name in ("low", "high", "simultaneous_low", "simultaneous_high"):
-        odds = factor * getattr(plain, name) / (1 - getattr(plain, name))
-        assert getattr(moved, name) == pytest.approx(odds / (1 + odds), rel=1e-9)
+        limit = getattr(plain, name)
+        assert getattr(moved, name) == pytest.approx(factor * limit / (1 - limit + factor * limit), rel=1e-9)
     assert moved.estimate == pytest.approx(reliability_curve(y, p, prevalence=rate).at(SCORES))
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 
 import numpy as np
 import pytest
@@ -294,6 +295,16 @@ def test_sums_of_several_name_every_model(reference):
         watch.update_sums(2, {"new": {"n": 3}})
     with pytest.raises(ValueError, match="models must each be one of 'new', 'old', got 'older'"):
         CostMonitors(COSTS, reference=reference, models=["older"])
+
+
+def test_the_page_of_a_watch_has_the_latest_thirty_days(reference):
+    pytest.importorskip("matplotlib")
+    watch = CostMonitors(COSTS, reference=reference, models=["new"])
+    for day in range(700, 733):
+        watch.update_sums(day, {"new": {"n": 100, "total": 5.0, "squares": 2.0}})
+    page = watch.to_html()
+    assert "The latest 30 days, costs per 1,000 decisions" in page
+    assert [day for day in range(700, 733) if re.search(rf">{day}</t[hd]>", page)] == list(range(703, 733))
 
 
 @pytest.mark.parametrize("heavy", [0, 1])
