@@ -261,6 +261,15 @@ def test_real_risks_off_on_average_by_how_much_and_the_likeliest_cause_of_each(b
     assert "its risks are 4.91 times too high (4.37 to 5.51)" in finding("worse-than-prevalence", pair).sentence
 
 
+@pytest.mark.parametrize(("count", "left"), [(3, ""), (4, "1 more"), (5, "2 more")])
+def test_models_off_on_average_are_named_or_counted(count, left):
+    y, risk = risks()
+    models = {f"m{k}": expit(logit(risk) + 1.5 + 0.1 * k) for k in range(count)}
+    said = finding("calibration-in-the-large", evaluate(y, models, costs=(0.05, 0.3))).sentence
+    assert said.partition(". ")[0].count(" times too high ") == 3
+    assert (f" and {left}." in said) if left else (" more." not in said)
+
+
 def test_other_miscalibration_is_not_off_on_average():
     y, risk = risks(prevalence=0.5)
     for slope in (0.5, 2.0):
