@@ -417,3 +417,11 @@ def test_nothing_selected_has_no_precision_to_be_the_best():
     problem = BoundaryProblem("precision", min_precision=Fraction(1, 2), capacity=12)
     assert solve_exact(options, problem) is None
     assert goal_value(problem, 0, 0, 1) == 0
+
+
+@pytest.mark.parametrize("bound", [0, -0.5, 1.1, 2])
+def test_a_point_of_the_frontier_is_asked_for_by_a_share(bound):
+    frontier = precision_recall_frontier([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6], [1, 1, 1, 1])
+    with pytest.raises(ValueError, match=rf"min_precision must lie in \(0, 1\], got {bound}"):
+        frontier.predict([0.65], [1], min_precision=bound)
+    assert frontier.predict([0.65, 0.75, 0.95], [1, 1, 1], min_precision=1).tolist() == [0, 0, 1]
