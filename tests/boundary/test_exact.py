@@ -13,6 +13,7 @@ from boundary_options import options_of_grid
 from hypothesis import given, strategies as st
 
 from stakes.base.validation import next_fraction
+from stakes.boundary import precision_recall_frontier
 from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import (
     NEVER,

@@ -102,6 +102,7 @@ def test_triangular_ends_must_ascend_within_0_and_1(corners):
         ([0.1, 0.1], [1, 1], r"^knots must ascend strictly"),
         ([-0.1, 0.1], [1, 1], r"^knots must ascend strictly"),
         ([0.1, 1.1], [1, 1], r"^knots must ascend strictly"),
+        ([0.1, 0.5, 1.1], [1, 1, 1], r"^knots must ascend strictly"),
         ([0.1, NAN], [1, 1], r"^knots must ascend strictly"),
         ([0.1, 0.2], [1, -1], r"^values must be finite, >= 0 and not all zero, got \[1.0, -1.0\]"),
         ([0.1, 0.2], [1, INF], r"^values must be finite"),

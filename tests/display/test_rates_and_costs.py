@@ -201,6 +201,7 @@ def test_single_cost_ratios_are_stems_with_their_weights():
 def test_stems_of_a_sum_have_their_shares_of_its_mass():
     shown = (3.0 * costs.Fixed(0.1) + costs.Fixed(0.3)).plot()
     assert shown.lines_[0].get_xydata().ravel().tolist() == pytest.approx([0.1, 0.75, 0.3, 0.25])
+    assert shown.atom_ax_.get_ylim() == pytest.approx((0.0, 1.08 * 0.75))
 
 
 def test_densities_and_stems_share_a_picture_with_an_axis_each():
