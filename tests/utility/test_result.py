@@ -18,6 +18,7 @@ from stakes.utility import (
     Jaccard,
     Precision,
     Recall,
+    SquaredErrorInCounting,
     expected_utility,
     optimal_decisions,
 )
@@ -215,6 +216,14 @@ def test_sensitivity_solves_the_shifted_batch():
     assert table.best_utility[3] == pytest.approx(float(true.max()), abs=1e-13)
     assert table.utility[3] == pytest.approx(float(true[result.best_k]), abs=1e-13)
     assert np.all(table.loss >= -1e-13)
+
+
+def test_sensitivity_of_an_error_finds_where_it_is_least():
+    # E (positives - k)^2 is least for the k nearest to the expected positives
+    p = np.array([0.9, 0.2, 0.6, 0.1, 0.3, 0.55])
+    table = expected_utility(p, SquaredErrorInCounting()).sensitivity(shifts=(-2, 0, 2), slopes=(1,))
+    odds = np.exp([[-2.0], [0.0], [2.0]]) * p / (1 - p)
+    assert table.best_k.tolist() == np.round((odds / (1 + odds)).sum(axis=1)).tolist()
 
 
 def test_sensitivity_leaves_certain_rows_certain():
