@@ -227,3 +227,8 @@ def test_rows_are_decided_by_their_amounts(cli, orders, folder):
     assert asked["expected_cost"] == pytest.approx(costs, rel=1e-12)
     assert "does not fit amounts" in cli("decide", path, "--models", "risk", *AMOUNTS, "--measure", "f1").err
     assert cli("decide", path, "--models", "risk", *AMOUNTS[:3], "nosuch").code == 3
+
+
+def test_a_check_is_of_one_time(cli, followed):
+    shown = cli("check", followed, *FOLLOW_UP, "--horizon", "1,2", *ASKED)
+    assert (shown.code, "--horizon must be one time to be checked" in shown.err) == (2, True)

@@ -198,6 +198,19 @@ def test_threshold_that_no_score_reaches_is_not_certain():
     assert band.simultaneous_low[1] < band.low[1]
 
 
+def test_a_band_of_differences_counts_where_it_lies_beyond_zero():
+    rng = np.random.default_rng(5)
+    risk = rng.beta(1, 3, 3000)
+    y, worse = rng.random(3000) < risk, rng.beta(1, 3, 3000)
+    band = difference_band(y, risk, worse, "net_benefit", thresholds=THRESHOLDS)
+    above, below = np.sum(band.simultaneous_low > 0), np.sum(band.simultaneous_high < 0)
+    assert above > 0
+    assert f", below zero at {below}, above at {above}, 3000 rows" in repr(band)
+    assert f", below zero at {above}, above at {below}, 3000 rows" in repr(
+        difference_band(y, worse, risk, "net_benefit", thresholds=THRESHOLDS)
+    )
+
+
 def test_models_that_decide_alike_are_not_certainly_alike():
     y, a, _, _ = rows()
     band = difference_band(y, a, a, "regret", thresholds=THRESHOLDS)

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from stakes import costs
 from stakes.core.options import Options
 from stakes.inference import Decisions, PairSums, select
+from stakes.variance.checks import _possible
 from stakes.variance.dependence import PairedRows
 
 pytest.importorskip("pyarrow")
@@ -232,3 +233,10 @@ def test_kept_powers_are_those_of_one_set_of_rows(name, places, value, message):
         content[name][place] = value
     with pytest.raises(ValueError, match=message):
         PairSums.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_products_of_losses_are_possible_or_not_in_any_unit(unit):
+    assert _possible(unit * np.array([[1.0, 0.9], [0.9, 1.0]]))
+    assert not _possible(unit * np.array([[1.0, 1.1], [1.1, 1.0]]))
+    assert _possible(unit * np.array([[0.0, 0.0], [0.0, 1.0]]))

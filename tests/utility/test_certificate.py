@@ -150,6 +150,15 @@ def test_values_differences_and_certificate_of_any_ratio_hold(p, c, d, fill):
         assert result.utility == pytest.approx(float(best), abs=1e-11 * (1.0 + abs(float(best))))
 
 
+@pytest.mark.parametrize(
+    ("d", "lowest"), [((-1, 3, 2, 3), -1), ((1, 3, -2, 0), -1), ((1, 3, 0, -3), -2), ((1, -4, 1, 1), -1)]
+)
+def test_a_denominator_that_is_negative_at_some_table_is_refused(d, lowest):
+    # the extreme tables: no row is selected or positive, all are selected, all are positive, all are both
+    with pytest.raises(ValueError, match=rf"the denominator must not be negative at any table, .* with {lowest}\."):
+        FractionalLinear((1, 1, 1), d)
+
+
 def test_ranking_is_left_open_where_the_denominator_vanishes_at_good_or_at_bad_tables():
     # TP / FP counts nothing where no false positive was made, so perfect decisions are worth less than others
     measure = FractionalLinear((0, 1, 0), (0, -1, 1, 0))
