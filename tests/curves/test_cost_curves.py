@@ -113,3 +113,9 @@ def test_one_class_only_is_undefined_with_a_warning(rule):
         curve = cost_curve([1, 1], [0.0, 0.6], rule=rule)
     assert np.isnan(curve.at(0.4))
     assert np.isnan(curve.integral())
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_cost_curve_of_one_class_is_undefined(label):
+    with pytest.warns(UndefinedMetricWarning, match="cost_curve is undefined: only one class is present"):
+        cost_curve([label] * 3, [0.1, 0.2, 0.6])

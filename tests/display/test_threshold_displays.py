@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, net_benefit_curve, regret_curve
-from stakes.display import DecisionCurveDisplay, RegretCurveDisplay
+from stakes.display import DecisionCurveDisplay, RegretCurveDisplay, _axes
 
 KINDS = [(RegretCurveDisplay, regret_curve), (DecisionCurveDisplay, net_benefit_curve)]
 
@@ -319,3 +319,8 @@ def test_many_scores_are_thinned_within_the_stated_number():
     inside = (x >= 0.05) & (x <= 0.25)
     assert len(x) < 13_000
     assert 1_000 < inside.sum() < 5_000
+
+
+def test_thresholds_stretched_by_areas_are_found_again():
+    thresholds = np.linspace(0.0, 1.0, 11)
+    assert _axes._unquadratic(_axes._quadratic(thresholds)) == pytest.approx(thresholds, abs=1e-15)

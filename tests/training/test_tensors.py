@@ -139,6 +139,9 @@ def test_half_precision_softmax_is_accepted(dtype):
         ([0], [[0.2, 0.3, 0.5]], {"sample_weight": [-1.0]}, "sample_weight must be finite and >= 0"),
         ([0], [[0.2, 0.3, 0.5]], {"sample_weight": [0.0]}, "sample_weight must not be all zero"),
         ([0], [[0.2, 0.3, 0.5]], {"sample_weight": [1.0, 1.0]}, "one value per row"),
+        ([0], [[1.0]], {}, r"at least one row and two classes, got \(1, 1\)"),
+        ([0], [[[0.5, 0.5]]], {}, r"at least one row and two classes, got \(1, 1, 2\)"),
+        ([], np.zeros((0, 3)), {}, r"at least one row and two classes, got \(0, 3\)"),
     ],
 )
 def test_invalid_tensors_are_refused(label, prob, options, message):
