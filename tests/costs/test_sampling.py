@@ -46,6 +46,7 @@ def test_draws_fill_cells_in_proportion_to_their_weight(case):
         (costs.Beta(2, 2, 0, 0.5), lambda c: 2 * c * c * (3 - 2 * c)),
         (costs.Triangular(0.0, 0.5, 1.0), lambda c: np.where(c < 0.5, 2 * c * c, 1 - 2 * (1 - c) ** 2)),
         (costs.Density(lambda c: 2 * c, 0, 1), lambda c: c * c),
+        (costs.Density(lambda c: 2 * c, 0, 1).flip(), lambda c: 1 - (1 - c) ** 2),
         (
             costs.Mixture([costs.Uniform(0, 0.5), costs.Uniform(0.5, 1)], [1, 3]),
             lambda c: np.maximum(c / 2, 1.5 * c - 0.5),

@@ -12,6 +12,7 @@ from sklearn.metrics import precision_score, recall_score
 from stakes import costs, net_benefit_curve
 from stakes.curves import threshold_table
 from stakes.display import CostDistributionDisplay, ThresholdDisplay, _axes
+from stakes.display._thresholds import _visible_top
 
 
 def value_at(line, t):
@@ -244,3 +245,12 @@ def test_the_positive_class_is_one_where_the_other_is_zero_or_minus_one(classes,
     else:
         with pytest.raises(ValueError, match="pass pos_label= to say which is positive"):
             _axes.estimator_predictions(model, None, None)
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"), [(3, False), (10, False), (11, True), (88, True), (89, False), (97, False)]
+)
+def test_a_peak_within_the_range_is_shown_and_one_near_an_end_is_a_spike(place, inside):
+    density = np.ones(100)
+    density[place] = 50.0
+    assert _visible_top(density) == (50.0 if inside else 6.0)

@@ -10,6 +10,7 @@ from scipy import stats
 import stakes
 from stakes import ScoreTable, costs
 from stakes.inference import Moments, metric_difference, metric_interval
+from stakes.metrics import partial_auc_score
 
 METRICS = {
     "bounded_brier_loss": {"bounds": (0.05, 0.4)},
@@ -513,3 +514,27 @@ def test_the_same_scores_differ_in_nothing():
     for name in ("roc_auc_score", "auc_regret", "bounded_brier_loss"):
         found = metric_difference(y, score, score, name)
         assert (found.difference, found.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("shared", [1.0, -1.0])  # scores of a case and its control rise together, or apart
+@pytest.mark.parametrize("asked", [{"fpr_bounds": (0.1, 0.6)}, {"tpr_bounds": (0.3, 0.8)}, {}], ids=str)
+def test_partial_areas_of_clusters_have_the_variance_of_the_jackknife(asked, shared):
+    rng, m = np.random.default_rng(2), 250
+    alike = rng.normal(size=m)
+    scores = [
+        np.concatenate([shared * alike + noise, alike + 1.0 + noise[::-1]]) for noise in 0.5 * rng.normal(size=(2, m))
+    ]
+    y, cluster = np.repeat([0, 1], m), np.tile(np.arange(m), 2)
+
+    def deviation(value):
+        return math.sqrt((m - 1) * np.var([value(cluster != k) for k in range(m)]))
+
+    found = metric_interval(y, scores[0], "partial_auc_score", clusters=cluster, **asked)
+    alone = deviation(lambda kept: partial_auc_score(y[kept], scores[0][kept], **asked))
+    assert found.standard_error == pytest.approx(alone, rel=0.03)
+    if not asked:
+        whole = metric_interval(y, scores[0], "roc_auc_score", clusters=cluster)
+        assert found.standard_error == pytest.approx(whole.standard_error, rel=1e-9)
+    gap = metric_difference(y, *scores, "partial_auc_score", clusters=cluster, **asked)
+    apart = deviation(lambda kept: np.subtract(*(partial_auc_score(y[kept], s[kept], **asked) for s in scores)))
+    assert gap.standard_error == pytest.approx(apart, rel=0.05)

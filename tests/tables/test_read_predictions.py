@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from stakes.outputs.serialization import Location
 from stakes.tables import DataError, file_digest, read_predictions
+from stakes.tables._predictions import _summing_to_one
 
 polars = pytest.importorskip("polars")
 
@@ -493,3 +495,9 @@ def test_percentages_with_a_zero_among_them_are_recognised(tmp_path):
     path.write_text("y,a\n1,0\n0,50\n1,100\n", encoding="utf-8")
     with pytest.raises(DataError, match="If they are percentages, divide by 100"):
         read_predictions(path, label="y", models=["a"])
+
+
+def test_probabilities_that_do_not_sum_to_one_are_named_by_row():
+    prob = np.array([[0.5, 0.5], [0.25, 0.75], [0.5, 0.375], [0.75, 0.75]])
+    with pytest.raises(DataError, match=r"row 3: .* must sum to 1 in each row, got .*0\.875.* \(2 of 4 rows\)"):
+        _summing_to_one(prob, "a", Location())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import expit, logit
 from utility_brute import DEFINITIONS, best_of_all_decisions, count_laws, curve
 from utility_cases import MEASURES
 
-from stakes.utility import F1, Jaccard, expected_utility, optimal_decisions, population_threshold
+from stakes.utility import F1, Jaccard, _summation, expected_utility, optimal_decisions, population_threshold
 from stakes.utility._exponential import Batch
 from stakes.utility._fourier import Spectrum
 
@@ -120,3 +121,11 @@ def test_curve_of_many_measures_has_dips_and_their_best_value_is_found():
             assert expected_utility(p, MEASURES[name]).utility == pytest.approx(float(exact.max()), abs=1e-13)
     assert dips["mcc"] > 10
     assert dips["am"] == dips["g_mean"] == dips["q_mean"] == 0
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.3, 5.0, 1e4, 1e8])
+def test_a_count_reaches_as_far_as_bernstein_says(variance):
+    # P(|count - mean| >= t) <= 2 exp(-t^2 / (2 (variance + t / 3)))
+    reach = _summation._reach(variance)
+    tail = math.log(2) - reach**2 / (2 * (variance + reach / 3))
+    assert tail == pytest.approx(math.log(_summation.WINDOW), rel=1e-9)

@@ -755,4 +755,4 @@ def _too_few_in_corner(placement: Floats, cells: WeightedCells) -> str:
 def _placements(window: RocWindow, cells: WeightedCells) -> Floats:
     """What each row adds to the share, as the placements of the other class on the right side of it."""
     negatives, positives = window.placements(cells.table)
-    return np.where(cells.y, positives[cells.level], -negatives[cells.level])
+    return np.where(cells.y, positives[cells.level], negatives[cells.level])
