@@ -59,7 +59,14 @@ START = ["watch", "start", "kept.json", "--label", "ill", "--tolerance", "10%", 
 
 
 def test_the_alarm_is_that_of_the_library_and_the_exit_code_is_4_from_then_on(bench, cli, folder):
-    assert cli(*START).code == 0
+    begun = cli(*START)
+    said = " ".join(begun.err.split())
+    notes = re.findall(
+        r"cost ([\d.]+) per 1,000 decisions; the budget is ([\d.]+): a rise of less than ([\d.]+)% is", said
+    )
+    assert (begun.code, len(notes)) == (0, 2)
+    for cost, budget, rise in (map(float, each) for each in notes):
+        assert rise == pytest.approx(100 * (budget / cost - 1), abs=0.2)
     kept = KeptEvaluation.from_json((folder / "kept.json").read_text(encoding="utf-8"))
     watch, codes, wanted = CostMonitors(COSTS, reference=kept, tolerance=0.1, unit="row", force=True), [], []
     for day, columns in bench.items():

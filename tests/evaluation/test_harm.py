@@ -188,6 +188,7 @@ def test_a_frame_takes_it_too(rows):
         (5, r"^harm must be < 1, got 5: .* If finding one positive is worth obtaining 5 scores, pass harm=1/5\.$"),
         ({"a": 30.0}, r"^harm must be < 1, got 30\.0: .* pass harm=1/30\.0\.$"),
         (1.0, r"^harm must be < 1, got 1\.0: .* at that price no score pays\.$"),
+        (1.2, r"^harm must be < 1, got 1\.2: .* pass harm=1/1\.2\.$"),
     ],
 )
 def test_a_harm_that_is_none_is_refused(rows, harm, message):

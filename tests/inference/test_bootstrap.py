@@ -277,6 +277,7 @@ def test_progress_is_silent_unless_asked_for(capsys):
     assert written.out == ""
     assert written.err.rstrip(" \n").endswith("\rbootstrap: 250 of 250")
     assert "\rbootstrap: 125 of 250, about 0 s left" in written.err
+    assert (written.err.count("\n"), written.err[-1]) == (1, "\n")
     seen = []
     bootstrap(y, score, brier, n_resamples=3, random_state=1, progress=lambda done, of: seen.append((done, of)))
     assert seen == [(1, 3), (2, 3), (3, 3)]

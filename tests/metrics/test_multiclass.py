@@ -220,6 +220,8 @@ def test_one_vs_rest_is_the_multiclass_brier_score_at_full_bounds():
     brier = ((prob - np.eye(5)[label]) ** 2).sum(axis=1).mean()
     assert one_vs_rest_bounded_loss(label, prob) == pytest.approx(brier, rel=1e-12)
     assert one_vs_rest_bounded_loss(label, prob, scale="regret") == pytest.approx(brier / 2, rel=1e-12)
+    integral = one_vs_rest_bounded_loss(label, prob, bounds=(0.1, 0.4), scale="integral")
+    assert one_vs_rest_bounded_loss(label, prob, bounds=(0.1, 0.4), scale="regret") == pytest.approx(integral / 0.3)
     binary = bounded_brier_loss(label == 3, prob[:, 3], bounds=(0.1, 0.4))
     only = one_vs_rest_bounded_loss(label, prob, bounds=(0.1, 0.4), class_weight=[0, 0, 0, 1, 0])
     assert only == pytest.approx(binary, rel=1e-12)

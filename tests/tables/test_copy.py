@@ -89,6 +89,8 @@ def test_json_that_no_column_holds_is_refused_by_name(value, rule, tmp_path):
     with pytest.raises(DataError, match="cannot stand in another format") as caught:
         copied('{"p": 0.5, "n": 0.5}\n{"p": 0.5, "n": 9007199254740993}\n', tmp_path, "in.jsonl", "out.csv")
     assert (caught.value.row, caught.value.value) == (2, 9007199254740993)
+    with pytest.raises(DataError, match="all text, all true and false, or all numbers"):
+        copied('{"p": 0.5, "n": 0.5}\n{"p": 0.5, "n": "7"}\n', tmp_path, "in.jsonl", "out.csv")
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
