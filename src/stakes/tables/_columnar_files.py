@@ -782,7 +782,7 @@ def read_columns(path: Path, what: str) -> tuple[dict[str, NDArray[np.float64]],
     >>> from stakes.tables import read_columns
     >>> read_columns(pathlib.Path("none.parquet"), "score table")
     Traceback (most recent call last):
-    stakes.outputs.serialization.DataError: none.parquet: there is no such file
+    stakes.outputs.files.DataError: none.parquet: there is no such file
     """
     pa, parquet = (import_optional(name, _NEEDED) for name in ("pyarrow", "pyarrow.parquet"))
     try:

@@ -272,7 +272,7 @@ def check_first_rows(frame: Any, roles: Roles) -> None:
     >>> frame = pl.LazyFrame({"y": [0, 1], "age": [41.0, 52.0]})
     >>> check_first_rows(frame, model_columns(frame, label="y", models=None, weight=None, groups=None))
     Traceback (most recent call last):
-    stakes.outputs.serialization.DataError: column 'age': must lie in [0, 1], got 41.0. Every other numeric column ...
+    stakes.outputs.files.DataError: column 'age': must lie in [0, 1], got 41.0. Every other numeric column ...
     """
     native: Any = from_native(frame)
     first = run(native.lazy().select(*(nw.col(name).cast(nw.Float64) for name in roles.models)).head(AT_ONCE))
