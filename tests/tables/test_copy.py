@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import time
 from itertools import product
 
@@ -124,6 +125,7 @@ def test_types_are_kept(ending, tmp_path):
         ([b"x"], "jsonl", "cannot stand in a JSON lines file"),
         ([float("inf")], "jsonl", "must be finite to stand in a JSON lines file, got inf"),
         ([[float("nan")]], "jsonl", "must be finite to stand in a JSON lines file"),
+        ([[1.0, float("nan")]], "jsonl", r"must be finite to stand in a JSON lines file, got \[1.0, nan\]"),
         ([{"x": float("nan")}], "jsonl", "must be finite to stand in a JSON lines file"),
     ],
 )
@@ -132,6 +134,17 @@ def test_what_the_target_cannot_hold_is_refused_by_name(values, target, rule, tm
     with pytest.raises(DataError, match=rule) as caught:
         copy_with_columns(tmp_path / "in.parquet", tmp_path / f"out.{target}", NEW)
     assert caught.value.column == "n"
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_list_that_json_cannot_hold_is_named_by_its_row(fixed, tmp_path):
+    lists = [[1.0, 2.0], None, [3.0, 4.0], [5.0, 6.0] if fixed else [], [7.0, math.inf]]
+    kind = pl.Array(pl.Float64, 2) if fixed else pl.List(pl.Float64)
+    frame = pl.DataFrame({"p": [0.5] * 5, "n": pl.Series(lists, dtype=kind)})
+    frame.write_parquet(tmp_path / "in.parquet")
+    with pytest.raises(DataError, match=r"must be finite to stand in a JSON lines file, got \[7.0, inf\]") as caught:
+        copy_with_columns(tmp_path / "in.parquet", tmp_path / "out.jsonl", NEW)
+    assert (caught.value.column, caught.value.row) == ("n", 5)
 
 
 @pytest.mark.parametrize(("size", "drop"), list(product([1, 40, 10_000], [False, True])))

@@ -173,7 +173,9 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
     Where many scores differ, labels are drawn in narrow cells, and compared with the labels there.
     """
     cells, many = in_narrow_cells(table, _MANY), len(table.scores) > _MANY
-    observed, found = (brier_miscalibration(each.scores, each.positives, each.negatives) for each in (table, cells))
+    observed = found = brier_miscalibration(table.scores, table.positives, table.negatives)
+    if cells is not table:
+        found = brier_miscalibration(cells.scores, cells.positives, cells.negatives)
     counts = cells.positives + cells.negatives
     whole, tied, labels = counts.astype(np.int64), bool(np.any(counts != 1.0)), _bernoulli(cells.scores, rng)
 

@@ -192,7 +192,7 @@ class DataError(ValueError):
         hint: str | None = None,
     ) -> None:
         self.rule, self.file, self.column, self.row, self.line = rule, file, column, row, line
-        self.value = value.item() if hasattr(value, "item") else value
+        self.value = value.item() if getattr(value, "ndim", None) == 0 else value  # one of numpy's numbers
         self.count, self.total, self.hint = count, total, hint
         super().__init__(rule)
 

@@ -699,24 +699,29 @@ def _check_finite(frame: pl.DataFrame, row: int, origin: Location) -> None:
         bad = _not_finite(series)
         if bad is not None and bad.any():
             first = bad.arg_max() or 0
-            value = series[first]
+            value = series[first : first + 1].to_list()[0]
             rule = "must be finite to stand in a JSON lines file"
             raise origin.error(rule, column=series.name, row=row + first, value=value)
 
 
 def _not_finite(series: pl.Series) -> pl.Series | None:
-    """Mark non-finite numbers, also within lists and records."""
+    """Mark the rows with numbers that are not finite, also within lists and records."""
     import polars as pl
 
     if series.dtype.is_float():
         return (~series.is_finite()).fill_null(value=False)
-    parts: list[pl.Series] = []
     if isinstance(series.dtype, pl.Struct):
-        parts = series.struct.unnest().get_columns()
-    elif series.dtype.is_nested():
-        parts = [series.explode()]
-    marked = [found for part in parts if (found := _not_finite(part)) is not None and found.any()]
-    return marked[0] if marked else None
+        parts = map(_not_finite, series.struct.unnest().get_columns())
+        return next((found for found in parts if found is not None and found.any()), None)
+    if not series.dtype.is_nested():
+        return None
+    lists = series.arr.to_list() if isinstance(series.dtype, pl.Array) else series
+    lengths = lists.list.len().fill_null(0)
+    inner = _not_finite(lists.filter(lengths > 0).explode())
+    if inner is None:
+        return None
+    rows = np.repeat(np.arange(len(lists)), lengths.to_numpy())
+    return pl.Series(np.bincount(rows, inner.to_numpy(), len(lists)) > 0.0)
 
 
 # Files with scores and without labels, copied with the values computed for each row.
