@@ -716,11 +716,12 @@ def _not_finite(series: pl.Series) -> pl.Series | None:
     if not series.dtype.is_nested():
         return None
     lists = series.arr.to_list() if isinstance(series.dtype, pl.Array) else series
-    lengths = lists.list.len().fill_null(0)
-    inner = _not_finite(lists.filter(lengths > 0).explode())
+    # polars 1.0 gives missing arrays a length
+    lengths = np.where(lists.is_null().to_numpy(), 0, lists.list.len().fill_null(0).to_numpy())
+    inner = _not_finite(lists.filter(pl.Series(lengths > 0)).explode())
     if inner is None:
         return None
-    rows = np.repeat(np.arange(len(lists)), lengths.to_numpy())
+    rows = np.repeat(np.arange(len(lists)), lengths)
     return pl.Series(np.bincount(rows, inner.to_numpy(), len(lists)) > 0.0)
 
 
