@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleDimensions
-from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from stakes.cli.memory import limit_in_words
@@ -110,14 +109,6 @@ def print_table(out: Console, table: Table, names: int) -> None:
     out.size = given
 
 
-class _Rest(ProgressColumn):
-    """How long the rest takes, where the work tells how far it is."""
-
-    def render(self, task: Task) -> Text:
-        """Make the text."""
-        return Text("" if task.total is None else time_left(int(task.completed), int(task.total), task.elapsed or 0.0))
-
-
 @contextmanager
 def working(task: str) -> Iterator[None]:
     """Show on a terminal that long work goes on, for how long, and how much longer; it vanishes when all is done."""
@@ -125,7 +116,16 @@ def working(task: str) -> Iterator[None]:
     if not errors.is_terminal or errors.is_dumb_terminal:  # what cannot erase would be left with empty lines
         yield
         return
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), _Rest()
+    from rich.progress import Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+
+    class Rest(ProgressColumn):
+        """How long the rest takes, where the work tells how far it is."""
+
+        def render(self, task: Task) -> Text:
+            of = task.total
+            return Text("" if of is None else time_left(int(task.completed), int(of), task.elapsed or 0.0))
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), Rest()
     with Progress(*columns, console=errors, transient=True) as progress:
         shown = progress.add_task(visible(task), total=None)
         with listening(lambda done, of: progress.update(shown, completed=done, total=of)):

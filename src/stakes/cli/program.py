@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import threading
-import tomllib
 import traceback
 import warnings
 from contextlib import contextmanager, redirect_stdout
@@ -91,6 +90,8 @@ ALONE = {"compare": "later"}
 
 def read_config(path: str, commands: Commands) -> Tables:
     """Return the tables of a file, every key known and every value as the command line would give it."""
+    import tomllib
+
     shown = name(path, 200)
     try:
         tables = tomllib.loads(_bearable(Path(path).read_bytes().decode("utf-8-sig")))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import _changes as changes, _checks_data as data, _checks_models as models
 from stakes.evaluation._finding import LEVEL, SEVERITIES, Check, Findings, Observation
@@ -16,6 +15,7 @@ from stakes.outputs.result_table import markdown_table
 from stakes.outputs.text import join, number, p_value, shorten, visible
 
 if TYPE_CHECKING:
+    from stakes.actions import ActionEvaluation
     from stakes.evaluation._standings import Standings
 
 
@@ -520,6 +520,8 @@ def action_findings(found: ActionEvaluation) -> Findings:
     >>> action_findings(evaluate_actions([0, 1] * 9, [[0.7, 0.3], [0.2, 0.8]] * 9, matrices=[[0, 1], [1, 0]])).codes
     ('few-rows-of-a-class', 'unseen-costs')
     """
+    from stakes.actions import ActionEvaluation
+
     check_kind(found, "found", ActionEvaluation, "what evaluate_actions returned")
     seen = [finding for check in ACTION_FINDINGS.values() if (finding := check.run(found)) is not None]
     return Findings(sorted(seen, key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from stakes.actions import DeferredModels, deferred_models
 from stakes.base.validation import BinarySample, check_choice, check_flag, check_kind, generator
 from stakes.core.options import refuse_amounts
 from stakes.costs import Deferral, Fixed, LogOddsUniform
@@ -37,7 +36,6 @@ from stakes.inference import (
     pooled_band,
     rank_models,
 )
-from stakes.information import PRIORS, StudyOptions, ValueOfInformation, check_study, value_of
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, Tabular
@@ -49,7 +47,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from stakes.actions import DeferredModels
     from stakes.core.score_table import ScoreTable
+    from stakes.information import ValueOfInformation
 
 
 # Further questions to an evaluation: what more rows would be worth, and what leaving cases to someone else saves.
@@ -74,6 +74,8 @@ def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
 
 def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInformation:
     """What choosing now may lose and more rows would save, on the scale of the evaluation."""
+    from stakes.information import PRIORS, StudyOptions, check_study, value_of
+
     what, options = "value of information", standings.options
     samples, rows = samples_of(standings, what), standings.rows
     if rows is not None and (rows.clusters is not None or rows.lags is not None or rows.fixed_prevalence):
@@ -96,6 +98,8 @@ def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInf
 
 def deferral_of(standings: Standings, deferral: Deferral | float, capacity: float | None) -> DeferredModels:
     """What each model costs with the option to defer."""
+    from stakes.actions import deferred_models
+
     samples, rows = samples_of(standings, "deferral"), standings.rows
     codes = None if rows is None else rows.clusters
     if rows is not None and rows.lags is not None:

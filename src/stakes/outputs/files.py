@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +68,7 @@ def delivered(content: Content, path: str | os.PathLike[str] | None) -> Content:
 
 def beside(target: Path) -> Path:
     """Return an unused hidden name in the folder of the target, with its suffix."""
-    return target.with_name(f".stakes-{secrets.token_hex(8)}{target.suffix}")
+    return target.with_name(f".stakes-{os.urandom(8).hex()}{target.suffix}")
 
 
 def is_partial(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import math
@@ -87,8 +86,10 @@ _LEFT = ' style="text-align: left"'
 
 def plain(text: str, longest: int = LONGEST_CELL) -> str:
     """Return HTML that shows a text and does nothing else."""
+    from html import escape
+
     bearable = _LONG_WORD.sub(lambda found: shorten(found[0]), shorten(text, longest))
-    return html.escape(visible(bearable, keep="\n\t"))
+    return escape(visible(bearable, keep="\n\t"))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
