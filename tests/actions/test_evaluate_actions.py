@@ -197,11 +197,11 @@ def test_a_segment_is_the_limit_of_a_list():
     assert segment["model"].best_constant == pytest.approx(listed["model"].best_constant, abs=1e-6)
     assert segment["model"].confusion == pytest.approx(listed["model"].confusion, abs=1e-4)
     assert segment["model"].confusion.sum() == pytest.approx(1.0, abs=1e-12)
-    points = evaluate_actions(y, prob, matrices=ends, theta=costs.Empirical([0.2, 0.7], [1, 3]))
-    two = evaluate_actions(
-        y, prob, matrices=[0.8 * ends[0] + 0.2 * ends[1], 0.3 * ends[0] + 0.7 * ends[1]], matrix_weights=[1, 3]
-    )
-    assert points.cost == pytest.approx(two.cost, abs=1e-14)
+    for at, weights in (([0.2, 0.7], [1, 3]), ([0.0, 0.4, 1.0], [2, 1, 3])):  # the ends of the segment included
+        points = evaluate_actions(y, prob, matrices=ends, theta=costs.Empirical(at, weights))
+        alike = [(1.0 - t) * ends[0] + t * ends[1] for t in at]
+        listed = evaluate_actions(y, prob, matrices=alike, matrix_weights=weights)
+        assert points.cost == pytest.approx(listed.cost, abs=1e-14)
 
 
 def test_two_classes_on_a_segment_are_the_binary_regret():

@@ -12,6 +12,8 @@ from scipy import optimize
 
 from stakes import costs
 from stakes.boundary import Boundary, fit_boundary, precision_recall_frontier
+from stakes.boundary._rules import Ranker, steps_of
+from stakes.outputs.serialization import JsonReader
 
 N = 3000
 
@@ -442,6 +444,19 @@ def test_entries_of_a_kept_boundary_just_beyond_what_the_others_allow_are_refuse
         inside = inside[key]
     inside[path[-1]] = value
     with pytest.raises(ValueError, match=message):
+        Boundary.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, -0.001), (-1, 1.001), (0, 0.99)])
+def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that_follow_from_them(rows, place, value):
+    content = json.loads(fit_boundary(*rows, min_precision=0.7, solver="ranker").to_json())
+    Boundary.from_json(json.dumps(content))
+    rule = content["rule"]
+    rule["ranker"]["ranks"][place] = value
+    steps = steps_of(Ranker.read(JsonReader(rule["ranker"], "ranker")), rule["threshold"]).T
+    for name, column in zip(rule["steps"], steps, strict=True):
+        rule["steps"][name] = [x if np.isfinite(x) else {np.inf: "inf", -np.inf: "-inf"}[x] for x in column.tolist()]
+    with pytest.raises(ValueError, match=r"rule\.ranker\.ranks must be numbers in order, from 0 to 1"):
         Boundary.from_json(json.dumps(content))
 
 

@@ -157,7 +157,20 @@ def test_a_plan_prints_days_and_a_larger_rise_takes_fewer(cli):
     records = json.loads(outcome.out)["records"]
     found = {(each["monitor"], each["rise"], each["begins"]): each["days"] for each in records}
     assert found["new", 0.5, 1] < found["new", 0.2, 1]
-    assert "days to the alarm" in cli("watch", "plan", "kept.json", "--rows-per-day", "500").out
+    printed = cli("watch", "plan", "kept.json", "--rows-per-day", "500", "--unit", "row").out
+    assert "days to the alarm" in printed
+    for each in records:
+        cells = f"{each['monitor']} {each['rise']:.0%} {each['begins']} {each['days']}"
+        assert cells in [" ".join(line.split()) for line in printed.splitlines()]
+
+
+@pytest.mark.usefixtures("bench")
+def test_a_plan_of_few_rows_says_that_a_rise_is_not_seen_in_ten_years(cli):
+    few = ("watch", "plan", "kept.json", "--rows-per-day", "1", "--unit", "row", "--tolerance", "15%")
+    records = json.loads(cli(*few, "--json").out)["records"]
+    never = [each for each in records if each["days"] is None]
+    assert 0 < len(never) < len(records)
+    assert cli(*few).out.count("not in ten years") == len(never)
 
 
 WRONG = {

@@ -55,6 +55,34 @@ def test_likelihood_ratios_of_a_large_table_are_near_the_log_method():
         assert found.high[name][0] == pytest.approx(ratio * np.exp(1.96 * error), rel=0.01)
 
 
+def test_a_stated_prevalence_moves_predictive_values_and_the_share_flagged():
+    """Donner and Zou (2012, equation 9) from mid-p limits; Bayes' rule; variances recovered for a sum of two shares."""
+    found = threshold_intervals(*counts(30, 20, 10, 140), thresholds=[0.5], prevalence=0.2)
+    (p, q), rate = (30 / 40, 20 / 160), 0.2
+    (p_low, p_high), (q_low, q_high) = mid_p(30, 40), mid_p(20, 160)
+
+    def ratio(p, q, p_low, p_high, q_low, q_high):
+        low = p_low * (2 * p - p_low), q_high * (2 * q - q_high)
+        high = p_high * (2 * p - p_high), q_low * (2 * q - q_low)
+        return (
+            (p * q - np.sqrt((p * q) ** 2 - low[0] * low[1])) / low[1],
+            (p * q + np.sqrt((p * q) ** 2 - high[0] * high[1])) / high[1],
+        )
+
+    above = np.array(ratio(p, q, p_low, p_high, q_low, q_high)) * rate / (1 - rate)
+    below = np.array(ratio(1 - p, 1 - q, 1 - p_high, 1 - p_low, 1 - q_high, 1 - q_low)) * rate / (1 - rate)
+    share = rate * p + (1 - rate) * q
+    reach = [np.hypot(rate * (p - a), (1 - rate) * (q - b)) for a, b in ((p_low, q_low), (p_high, q_high))]
+    expected = {
+        "ppv": (rate * p / share, *above / (1 + above)),
+        "npv": ((1 - rate) * (1 - q) / (1 - share), *(1 / (1 + below))[::-1]),
+        "share_flagged": (share, share - reach[0], share + reach[1]),
+    }
+    for name, values in expected.items():
+        ours = [part[name][0] for part in (found.estimate, found.low, found.high)]
+        assert ours == pytest.approx(values, abs=1e-7), name
+
+
 def test_a_ratio_without_false_positives_has_a_lower_limit():
     found = threshold_intervals(*counts(20, 0, 10, 100), thresholds=[0.5])
     assert found.estimate["lr_positive"][0] == np.inf

@@ -40,6 +40,13 @@ def test_censoring_that_follows_the_score_is_found():
     assert "censoring-follows-score" not in codes(*stream(0.0))
 
 
+def test_censoring_that_follows_one_of_two_scores_needs_half_the_level():
+    outcome, score = stream(0.14)
+    other = np.random.default_rng(1).random(len(score))
+    assert "censoring-follows-score" in codes(outcome, score)  # p = .0045
+    assert "censoring-follows-score" not in evaluate(outcome, {"a": score, "b": other}, costs=(0.1, 0.3)).findings.codes
+
+
 def test_change_through_groups_is_that_of_the_two_costs():
     outcome, score = stream(0.8)
     groups = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score, side="right")

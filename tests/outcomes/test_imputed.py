@@ -25,6 +25,21 @@ def test_rubins_rules_are_those_of_mice(n_rows):
     assert (found.value, found.standard_error**2) == pytest.approx((0.10216, 0.0001437696), rel=1e-12)
 
 
+def test_rubins_rules_at_the_ends_of_the_missing_information():
+    """All of it where the estimates differ and have no error of their own, none where they are equal."""
+    assert pool([1.0, 2.0], [0.0, 0.0], n_rows=50)[1:] == pytest.approx((math.sqrt(0.75), 0.0, 1.0))
+    assert pool([1.0, 2.0], [0.0, 0.0])[1:] == pytest.approx((math.sqrt(0.75), 1.0, 1.0))
+    assert pool([1.0, 1.0], [0.0, 0.0]) == (1.0, 0.0, math.inf, 0.0)
+    assert pool([1.0, 1.0], [0.1, 0.1]) == (1.0, pytest.approx(0.1), math.inf, 0.0)
+    degrees = 50 / 52 * 49
+    want = (1.0, 0.1, degrees, 2 / (degrees + 3))  # what is left is the estimate of a small sample
+    assert pool([1.0, 1.0], [0.1, 0.1], n_rows=50) == pytest.approx(want)
+    assert pool([1.0, 1.0], [0.1, 0.1], n_rows=1.5).degrees == pytest.approx(1.5 / 3.5 * 0.5)
+    for rows in (1.0, 0.5):
+        with pytest.raises(ValueError, match=r"n_rows must be above 1"):
+            pool([1.0, 1.0], [0.1, 0.1], n_rows=rows)
+
+
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(8)

@@ -109,7 +109,7 @@ def _rubin(each: Floats, errors: Floats, n_rows: float) -> Pooled:
     seen = math.inf if math.isinf(complete) else (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
     inverse = (1.0 / old if old > 0.0 else math.inf) + (1.0 / seen if seen > 0.0 else math.inf)
     degrees = 1.0 / inverse if inverse > 0.0 else math.inf
-    increase = between / within if within > 0.0 else math.inf
+    increase = between / within if within > 0.0 else math.inf if between > 0.0 else 0.0
     missing = (increase + 2.0 / (degrees + 3.0)) / (increase + 1.0) if math.isfinite(increase) else 1.0
     return Pooled(estimate, math.sqrt(total), degrees, missing)
 

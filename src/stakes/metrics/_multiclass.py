@@ -399,14 +399,12 @@ class CostProblem:
             for m, weight in enumerate(self.weights):
                 yield slice(None), np.argmin(prob @ self.matrices[m], axis=1), ((m, float(weight)),)
             return
-        whole, above = self.theta.mass, float(self.theta.positive_loss(-np.inf))
         for rows, action, low, high in walk(prob, self.matrices):
             # the ends of the segment hold whatever measure lies there
             ends = [np.where(low > 0.0, low, -np.inf), np.where(high < 1.0, high, np.inf)]
-            rising = np.diff([self.theta.negative_loss(end) for end in ends], axis=0)[0]
-            before = np.where(low > 0.0, self.theta.positive_loss(ends[0]), above)
-            falling = before - self.theta.positive_loss(ends[1])
-            yield rows, action, ((0, falling / whole), (1, rising / whole))
+            falling = self.theta.positive_loss(ends[0]) - self.theta.positive_loss(ends[1])
+            rising = self.theta.negative_loss(ends[1]) - self.theta.negative_loss(ends[0])
+            yield rows, action, ((0, falling / self.theta.mass), (1, rising / self.theta.mass))
 
     def losses(self, prob: Floats, index: Integers) -> Floats:
         """Cost of each row in its true class."""
