@@ -40,6 +40,12 @@ def test_a_panel_shows_each_number_with_its_interval(horizons, measure, label):
         assert np.all((apart < 0.0) if place == 0 else (apart > 0.0))
 
 
+def test_lines_of_a_panel_stand_where_a_model_says_nothing_or_what_is_observed(horizons):
+    lines = {name: [line for line in ax.lines if len(set(line.get_ydata())) == 1] for name, ax in horizons.axes_.items()}
+    found = {name: {float(line.get_ydata()[0]) for line in flat} for name, flat in lines.items()}
+    assert found == {"auc": {0.5}, "brier_loss": set(), "ipa": {0.0}, "o_e_ratio": {1.0}, "net_benefit": {0.0}}
+
+
 def test_models_have_one_legend_below_and_one_model_has_none(horizons):
     assert [text.get_text() for text in horizons.figure_.legends[0].get_texts()] == ["a", "b"]
     alone = HorizonDisplay(evaluate_horizons(OUTCOME, {"a": RISK}, horizons=HORIZONS)).plot()

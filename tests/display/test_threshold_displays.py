@@ -198,6 +198,8 @@ def test_rare_scores_are_shown_where_they_are(display, curve_of):
     low, high = display(curve_of(y, scores)).plot(x_scale="log-odds").ax_.get_xlim()
     assert 0.0 < low < 0.001
     assert 0.005 < high < 1.0
+    ends = display(curve_of(y, [1e-6, 0.3, 0.5, 1.0 - 1e-6])).plot(x_scale="log-odds").ax_.get_xlim()
+    assert ends == pytest.approx((1e-4, 1.0 - 1e-4), abs=1e-12)
 
 
 def test_ten_models_look_different_and_are_all_in_the_legend(ten):

@@ -135,6 +135,16 @@ def test_an_evaluation_in_the_engine_is_that_of_the_rows(lazy, asked):
     assert found.rows is None
 
 
+@pytest.mark.parametrize(("score", "bad"), [(0.0, False), (1.0, False), (-1e-9, True), (1.0 + 1e-9, True)])
+def test_first_rows_of_the_engine_tell_scores_from_other_numbers(score, bad):
+    frame = pl.LazyFrame({"y": [0, 1, 0, 1], "a": [0.2, 0.7, score, 0.6]})
+    if bad:
+        with pytest.raises(ValueError, match=r"column 'a': must lie in \[0, 1\], got .* Every other numeric column"):
+            evaluate_frame(frame, label="y", costs=(0.1, 0.4))
+    else:
+        assert evaluate_frame(frame, label="y", costs=(0.1, 0.4)).models == ("a",)
+
+
 @pytest.mark.parametrize(
     "changes",
     [{}, {"weight": "w"}, {"rule": "optimal", "prevalence": 0.8}],

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from stakes import ScoreTable, costs, evaluate
 from stakes.evaluation import KeptEvaluation
@@ -185,6 +186,16 @@ def test_rows_are_the_unit_only_where_days_have_nothing_in_common():
     with pytest.raises(ValueError, match="unit='exact' holds where the rows of a day have nothing in common"):
         CostMonitor(COSTS, budget=0.05, unit="exact")
     assert CostMonitor(COSTS, budget=0.05, unit="row", reference_days=shaken, force=True).budget == 0.05
+
+
+def test_spread_of_days_is_the_root_of_the_ratio_of_variances_between_and_within():
+    days = [[0.1, 0.4], [0.3, 0.2, 0.8], [0.5, 0.1, 0.9, 0.2]]
+    sums = [[sum(day) for day in days], [sum(x * x for x in day) for day in days]]
+    assert day_spread([len(day) for day in days], *sums) == pytest.approx(np.sqrt(stats.f_oneway(*days).statistic))
+    with pytest.raises(ValueError, match="one number for each of two days or more, of two rows or more"):
+        day_spread([2, 1], [0.5, 0.3], [0.2, 0.09])
+    with pytest.raises(ValueError, match="one number for each of two days or more, of two rows or more"):
+        day_spread([2], [0.5], [0.2])
 
 
 def test_limits_of_days_are_those_of_their_means():
