@@ -1,14 +1,15 @@
 """What uncertainty adds: compared where both keep the same bound, with intervals that do not see gains in noise."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from stakes import costs
 from stakes.boundary import fit_boundary
-from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _slope, _value, marginal_rate
-from stakes.boundary._problem import check_problem, check_rows
+from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _meet_bound, _slope, _value, marginal_rate
+from stakes.boundary._problem import BoundaryRows, check_problem, check_rows
 from stakes.boundary._solvers import rate_around
 
 
@@ -139,3 +140,17 @@ def test_one_row_that_may_be_selected_has_its_own_rate():
     rows = check_rows(np.array([True]), np.array([0.5]), np.array([0.5]))
     prepared = Settings(problem, "exact", 1, "equal_weight", None).prepare(rows)
     assert marginal_rate(prepared.options, Fraction(4, 5)) == 1.0
+
+
+def test_decisions_of_two_targets_are_mixed_to_the_bound_with_the_nearest_target_that_misses_it():
+    y = np.array([True, True, True, True, False, True, False, False, True, False])
+    kept = {Fraction(1, 4): 10, Fraction(1, 2): 8, Fraction(3, 5): 7, Fraction(3, 4): 6}  # rows selected, from the left
+
+    def selected(aim):
+        return np.arange(10) < max((n for least, n in kept.items() if aim >= least), key=lambda n: -n, default=10)
+
+    held = SimpleNamespace(rows=BoundaryRows(y, np.linspace(0.9, 0.1, 10), np.ones(10), None), selected=selected)
+    found = _meet_bound(held, Fraction(3, 4))
+    # six rows have precision 5/6, the seven of the next lower target 5/7: (5 + 0 s) / (6 + s) = 3/4 at s = 2/3
+    assert found.share.tolist() == pytest.approx([1.0] * 6 + [2.0 / 3.0] + [0.0] * 3)
+    assert found.share @ y / found.share.sum() == pytest.approx(0.75)

@@ -41,7 +41,9 @@ def test_a_panel_shows_each_number_with_its_interval(horizons, measure, label):
 
 
 def test_lines_of_a_panel_stand_where_a_model_says_nothing_or_what_is_observed(horizons):
-    lines = {name: [line for line in ax.lines if len(set(line.get_ydata())) == 1] for name, ax in horizons.axes_.items()}
+    lines = {
+        name: [line for line in ax.lines if len(set(line.get_ydata())) == 1] for name, ax in horizons.axes_.items()
+    }
     found = {name: {float(line.get_ydata()[0]) for line in flat} for name, flat in lines.items()}
     assert found == {"auc": {0.5}, "brier_loss": set(), "ipa": {0.0}, "o_e_ratio": {1.0}, "net_benefit": {0.0}}
 

@@ -8,7 +8,7 @@ import pytest
 
 from stakes import evaluate
 from stakes.evaluation import KeptEvaluation
-from stakes.monitoring import CostMonitor, CostMonitors
+from stakes.monitoring import ChallengerMonitor, CostMonitor, CostMonitors
 from stakes.outputs import files
 
 COSTS = (0.05, 0.3)
@@ -223,11 +223,16 @@ def test_killed_at_a_hundred_moments_the_state_is_the_old_or_the_new_one(tmp_pat
     assert 60 <= undisturbed.alarm_day <= 110
 
 
-def test_a_past_dearer_than_its_rows_can_be_is_refused(monkeypatch):
-    monkeypatch.setitem(__import__("stakes.monitoring._monitor", fromlist=["x"]).KEPT_DAYS, "day", 50)
-    state = json.loads(fed(80).to_json())
-    most = state["past"]["rows"] * (state["largest"] - state["shift"])
-    assert state["past"]["total"] < most
-    state["past"]["total"] = 1.2 * most
-    with pytest.raises(ValueError, match=r"past\.total must be what 6000 rows can cost"):
-        CostMonitor.from_json(json.dumps(state))
+@pytest.mark.parametrize("end", ["largest", "least"])
+def test_a_past_beyond_what_its_rows_can_cost_is_refused(monkeypatch, end):
+    monkeypatch.setitem(__import__("stakes.monitoring._monitor", fromlist=["x"]).KEPT_DAYS, "row", 50)
+    watch = ChallengerMonitor(COSTS)
+    for day in range(80):
+        watch.update_sums(day, n=100, total=-1.0 if end == "least" else 1.0, squares=0.5)
+    state = json.loads(watch.to_json())
+    assert (state["past"]["rows"], state["largest"]) == (3000, 2.0 * state["shift"])
+    most = 3000 * state["shift"] * (-1.0 if end == "least" else 1.0)
+    for factor, message in ((0.9, r"^(?!.*past\.total)"), (1.1, r"past\.total must be what 3000 rows can cost")):
+        state["past"]["total"] = factor * most
+        with pytest.raises(ValueError, match=message):
+            ChallengerMonitor.from_json(json.dumps(state))
