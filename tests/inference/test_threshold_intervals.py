@@ -59,20 +59,20 @@ def test_a_stated_prevalence_moves_predictive_values_and_the_share_flagged():
     """Donner and Zou (2012, equation 9) from mid-p limits; Bayes' rule; variances recovered for a sum of two shares."""
     found = threshold_intervals(*counts(30, 20, 10, 140), thresholds=[0.5], prevalence=0.2)
     (p, q), rate = (30 / 40, 20 / 160), 0.2
-    (p_low, p_high), (q_low, q_high) = mid_p(30, 40), mid_p(20, 160)
+    of_p, of_q = np.array(mid_p(30, 40)), np.array(mid_p(20, 160))
 
-    def ratio(p, q, p_low, p_high, q_low, q_high):
-        low = p_low * (2 * p - p_low), q_high * (2 * q - q_high)
-        high = p_high * (2 * p - p_high), q_low * (2 * q - q_low)
-        return (
+    def odds_of_ratio(p, of_p, q, of_q):
+        low = of_p[0] * (2 * p - of_p[0]), of_q[1] * (2 * q - of_q[1])
+        high = of_p[1] * (2 * p - of_p[1]), of_q[0] * (2 * q - of_q[0])
+        ends = (
             (p * q - np.sqrt((p * q) ** 2 - low[0] * low[1])) / low[1],
             (p * q + np.sqrt((p * q) ** 2 - high[0] * high[1])) / high[1],
         )
+        return np.array(ends) * rate / (1 - rate)
 
-    above = np.array(ratio(p, q, p_low, p_high, q_low, q_high)) * rate / (1 - rate)
-    below = np.array(ratio(1 - p, 1 - q, 1 - p_high, 1 - p_low, 1 - q_high, 1 - q_low)) * rate / (1 - rate)
+    above, below = odds_of_ratio(p, of_p, q, of_q), odds_of_ratio(1 - p, 1 - of_p[::-1], 1 - q, 1 - of_q[::-1])
     share = rate * p + (1 - rate) * q
-    reach = [np.hypot(rate * (p - a), (1 - rate) * (q - b)) for a, b in ((p_low, q_low), (p_high, q_high))]
+    reach = np.hypot(rate * (p - of_p), (1 - rate) * (q - of_q))
     expected = {
         "ppv": (rate * p / share, *above / (1 + above)),
         "npv": ((1 - rate) * (1 - q) / (1 - share), *(1 / (1 + below))[::-1]),
