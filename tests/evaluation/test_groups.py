@@ -5,8 +5,9 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
-from stakes import costs, evaluate, evaluate_frame
+from stakes import RowCosts, costs, evaluate, evaluate_frame, metric_interval
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData
 from stakes.inference import PairedRows, area_estimate, decomposition_interval
@@ -49,9 +50,9 @@ def test_a_group_has_the_numbers_of_its_rows_alone():
 
 
 def brute(y, s, w, dist, rule):
-    """Moments of score and skill of some rows, from the influence of each."""
+    """Moments of the cost of decisions and of the skill of the scores of some rows, from the influence of each."""
     cells = cells_of(EvaluationData(BinarySample(y, s, w), None), fixed_prevalence=False)
-    found = loss_influence(cells, dist, rule), skill_influence(cells, dist, rule, None)
+    found = loss_influence(cells, dist, rule), skill_influence(cells, dist, "score", None)
     return [influence_moments(cells, influence) for influence in found]
 
 
@@ -289,3 +290,82 @@ def test_every_number_of_a_group_lies_in_its_interval():
     assert "miscalibration" not in records[0]
     for record in records:
         assert all(record[f"{stem}_ci_low"] <= record[stem] <= record[f"{stem}_ci_high"] for stem in stems)
+
+
+def test_area_and_promise_of_a_group_in_time_are_those_of_its_rows_in_their_order():
+    rng = np.random.default_rng(5)
+    n, drift = 800, np.zeros(800)
+    for i in range(1, n):
+        drift[i] = 0.97 * drift[i - 1] + 0.4 * rng.standard_normal()
+    p = np.clip(0.35 + 0.15 * rng.standard_normal(n), 0.02, 0.98)
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(-np.log(p / (1.0 - p)) - drift))
+    site = np.arange(n) // 400
+    found = evaluate(y, {"p": p}, costs=(0.3, 0.4), groups=site, lags=20).groups
+    for row in found:
+        mine = site == int(row.group)
+        area = metric_interval(y[mine], p[mine], "roc_auc_score", lags=20)
+        assert (row.auc, row.auc_interval) == (pytest.approx(area.value), pytest.approx(area.interval))
+        # Newey and West's variance of the mean loss beyond the promise, in the order of the rows
+        loss = np.where(y, integral(p, 0.3, 0.4, positive=True), integral(p, 0.3, 0.4, positive=False))[mine]
+        beyond = (
+            loss - (p * integral(p, 0.3, 0.4, positive=True) + (1 - p) * integral(p, 0.3, 0.4, positive=False))[mine]
+        )
+        gap, size = beyond - beyond.mean(), len(beyond)
+        squares = sum((1.0 if k == 0 else 2.0) * (1 - k / 21) * gap[k:] @ gap[: size - k] for k in range(21))
+        low, high = row.more_than_promised_interval
+        factor = row.more_than_promised / beyond.mean()
+        plain = 2.0 * 1.96 * factor * np.sqrt(squares) / size
+        assert high - low == pytest.approx(plain, rel=0.08)  # but for Student's t and the size of a sample
+
+
+def integral(p, low, high, *, positive):
+    """Regret of a row, integrated over the cost ratio from low to high with equal weight."""
+    ends = np.clip(p, low, high)
+    if positive:
+        return (high - ends) - (high**2 - ends**2) / 2.0
+    return (ends**2 - low**2) / 2.0
+
+
+def test_money_of_a_group_counts_rows_whose_decision_is_given_or_makes_no_difference():
+    rng = np.random.default_rng(1)
+    n = 400
+    y = rng.random(n) < 0.3
+    p = np.clip(rng.normal(0.25 + 0.2 * y, 0.15, n), 0.01, 0.99)
+    call, loss = np.where(np.arange(n) < 80, -1.0, 5.0), rng.lognormal(3, 1, n)
+    call[80:120] = loss[80:120] = 0.0
+    site = np.array(["a", "b"])[np.arange(n) % 2]
+    amounts = {"false_positive": call, "false_negative": loss, "on_dominated": "set_aside"}
+    act = p * loss >= (1.0 - p) * call
+    found = evaluate(RowCosts(y, **amounts), {"m": p}, groups=site, costs=(0.4, 0.6))
+    cost = np.where(act, np.where(y, 0.0, call), np.where(y, loss, 0.0))
+    for row in found.groups:
+        assert row.money.cost.value == pytest.approx(1000.0 * cost[site == row.group].mean(), rel=1e-12)
+    at_stake = (call != 0.0) | (loss != 0.0)  # of the others any decision is as good
+    assert found.money["m"].acted == pytest.approx((act & at_stake).mean())
+
+
+@pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(1500) // 3}, {"lags": 2}], ids=str)
+@pytest.mark.parametrize("asked", [{"rule": 0.3}, {"harm": 0.01}, {}], ids=str)
+def test_one_group_of_all_rows_has_the_skill_of_the_evaluation(asked, dependence):
+    y, s, _ = sample()
+    found = evaluate(y, {"m": s}, costs=(0.1, 0.4), groups=["all"] * len(y), **asked, **dependence)
+    (row,) = found.groups
+    assert (row.score, row.skill) == pytest.approx((found["m"].score, found["m"].decomposition.skill))
+    parts = found["m"].decomposition
+    alone = parts.miscalibration - parts.discrimination + parts.uncertainty  # of the scores at face value
+    cost = {"rule": "cost at face value", "harm": "cost without the harm"}.get(next(iter(asked), ""), "cost")
+    assert any(f" {cost} = MCB - DSC + " in sentence for sentence in found.answer.details)
+    assert (alone == pytest.approx(found["m"].score)) == (not asked)
+
+
+def test_of_groups_of_recalibrated_scores_the_cost_alone_is_known():
+    y, s, group = sample()
+    fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(s, y).predict(s)
+    found = evaluate(y, {"m": s}, costs=COSTS, groups=group, rule="optimal")
+    for row in found.groups:
+        mine = group == row.group
+        assert row.score == pytest.approx(evaluate(y[mine], {"m": fitted[mine]}, costs=COSTS)["m"].score)
+        assert 'rule="optimal" is fitted to all rows' in row.note
+        withheld = (row.auc, row.skill, row.skill_difference, row.p_value, row.p_adjusted, row.standard_error)
+        assert np.isnan([*withheld, *row.interval, *row.skill_interval, *row.auc_interval]).all()
+        assert np.isnan([row.corrected_miscalibration, *row.corrected_miscalibration_interval]).all()

@@ -316,7 +316,7 @@ def test_amounts_of_rows_that_are_set_aside_are_those_of_their_decision():
     assert (outcome.money(act) - outcome.correct).tolist() == [5.0, 0.0, 0.0, 0.0]
     with pytest.raises(ValueError, match=r"factor must be 1 where rows are set aside \(2\), got 2"):
         outcome.money(act, 2.0)
-    assert outcome.scores([0.5, 0.5, 0.5, 0.25]).tolist() == [0.75, 0.0, 0.0, 0.4]
+    assert outcome.scores([0.5, 0.5, 0.5, 0.25]).tolist() == [0.75, 1.0, 0.0, 0.4]
 
 
 def test_rows_without_stake_or_weight_have_no_share():
@@ -337,3 +337,15 @@ def test_thresholds_are_those_of_the_amounts_as_they_stand_unless_a_factor_is_gi
     outcome = RowCosts([0, 1, 0], false_positive=[1.0, 2.0, 3.0], false_negative=[3.0, 2.0, 1.0])
     assert outcome.thresholds().tolist() == [0.25, 0.5, 0.75]
     assert outcome.thresholds(3.0).tolist() == [0.5, 0.75, 0.9]
+
+
+def test_rows_of_no_known_class_have_no_decision_either_where_one_is_never_worse():
+    event, time = [1, 0, 1, 0, 0, 1] * 5, [0.5, 0.4, 0.7, 2.0, 2.0, 1.5] * 5
+    outcome = TimeToEvent(event=event, time=time, horizon=1.0)
+    call = np.where(np.arange(30) == 1, -1.0, 5.0)  # censored before the horizon
+    with pytest.raises(ValueError, match="acting never hurts in 1 rows and never helps in 0, the first at index 1"):
+        RowCosts(outcome, false_positive=call, false_negative=20.0)
+    found = RowCosts(outcome, false_positive=call, false_negative=20.0, on_dominated="set_aside")
+    scores = found.scores(np.full(30, 0.1))
+    assert scores[1] == 1.0
+    assert np.all((scores >= 0.0) & (scores <= 1.0))

@@ -15,7 +15,7 @@ import numpy as np
 
 from stakes.base.validation import BinarySample, as_column, is_missing, plain_label, to_array
 from stakes.core.options import EvaluationData, Options
-from stakes.core.score_table import COLUMNS, ScoreTable, class_factors, weigh_classes
+from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
 from stakes.inference import (
     MONEY_SCALES,
@@ -89,6 +89,16 @@ class Grouping:
         """Codes of all rows, those of no known class too; None where one is in no group."""
         distinct, codes = _coded(self.values)
         return None if any(map(is_missing, distinct.tolist())) else codes
+
+    def members(self) -> list[NDArray[np.intp]]:
+        """All rows of each group, those that do not count too."""
+        distinct, codes = _coded(self.values)
+        place = {name: code for code, name in enumerate(self.names, start=1)}
+        missing = map(is_missing, distinct.tolist())
+        named = [0 if none else place.get(name, 0) for none, name in zip(missing, distinct.astype(str), strict=True)]
+        code = np.array(named, dtype=np.intp)[codes]
+        ends = np.cumsum(np.bincount(code, minlength=len(place) + 1))
+        return np.split(np.argsort(code, kind="stable"), ends[:-1])[1:]
 
 
 def check_groups(options: Options, n_rows: int, origin: Origin | None = None) -> dict[str, Grouping]:
@@ -299,6 +309,7 @@ _SHOWN = (
     TableColumn("skill_p_adjusted", "p", "p", 4),
 )
 _NO_INTERVAL = (math.nan, math.nan)
+_FITTED = 'rule="optimal" is fitted to all rows: of a group its cost alone is known'
 _LONG = 1000  # rows of a group, of which each takes longer than the group
 _NEEDED = 20  # of each class, for a miscalibration that is not mostly noise; or followed, to estimate censoring from
 
@@ -502,7 +513,7 @@ def evaluate_groups(
         for index, model in enumerate(models):
             mine = replace(rows, scores=[rows.scores[index]], every_score=rows.every_score[index : index + 1])
             found.append(_named(column, model, about | _of_rows(mine, model, grouping, grouped, options)))
-    whole = _results(found)
+    whole = _results(found, options)
     whole.within = tuple(within)
     return whole
 
@@ -510,14 +521,17 @@ def evaluate_groups(
 def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedRows, options: Options) -> Columns:
     """One model in every group."""
     places, score = [grouped.order[part] for part in grouped.parts], rows.scores[0]
+    if rows.lags is not None:  # within a group its rows stand by class
+        places = [np.sort(some) for some in places]
     found: Columns = {"judge": [partial(miscalibration_among, rows, some, options) for some in places]}
     found["count"] = [partial(_table, rows, some) for some in places]
     if options.per_stake:
-        found["charge"] = [partial(_money, rows, some, model, options) for some in places]
+        found["charge"] = [partial(_money, rows, everyone, model, options) for everyone in grouping.members()]
     if rows.dependent:
-        found |= _compared(*_dependent(rows, grouping, options), model, options)
+        moments = partial(_dependent, rows, grouping, options.costs)
     else:
-        found |= _compared(*group_moments(grouped, score, options.costs, options.plain_rule), model, options)
+        moments = partial(group_moments, grouped, score, options.costs)
+    found |= _compared(*_at_face_value(moments, options.plain_rule), model, options)
     if rows.dependent or rows.origin is not None or len(rows.y) > _LONG * len(places):
         return found | _one_by_one(
             ((_data(part), part.clusters, part.lags) for part in map(rows.taken, places)), options
@@ -556,36 +570,45 @@ def groups_of_tables(
         found["count"].append(partial(replace, table))
     data = [EvaluationData(None, table) for table, _ in tables]
     found["prevalence"] = [each.prevalence for each in data]
-    found |= _compared(*group_moments_of_tables(tables, options.costs, options.plain_rule), model, options)
+    moments = partial(group_moments_of_tables, tables, options.costs)
+    found |= _compared(*_at_face_value(moments, options.plain_rule), model, options)
     return _named(column, model, found | _one_by_one(((each, None, None) for each in data), options))
 
 
-def _dependent(rows: PairedRows, grouping: Grouping, options: Options) -> tuple[ManyPair, ManyPair]:
+def _at_face_value(moments: Callable[[Rule], tuple[ManyPair, ManyPair]], rule: Rule) -> tuple[ManyPair, ManyPair]:
+    """Costs of decisions by a rule, and the skill of the scores at face value, as that of all rows is."""
+    own, gaps = moments(rule)
+    if rule == "score":
+        return own, gaps
+    (_, skill), (_, skill_gap) = moments("score")
+    return (own[0], skill), (gaps[0], skill_gap)
+
+
+def _dependent(rows: PairedRows, grouping: Grouping, costs: CostDistribution, rule: Rule) -> tuple[ManyPair, ManyPair]:
     """Score and skill of rows in clusters or in order, in each group and against all other rows."""
     if rows.clusters is not None and rows.origin is None:
-        return clustered_group_moments(rows, grouping.codes, options.costs, options.plain_rule)
+        return clustered_group_moments(rows, grouping.codes, costs, rule)
     own: list[tuple[Moments, ...]] = []
     gaps: list[tuple[Moments, ...]] = []
     for g in range(len(grouping.names)):
         chosen = grouping.codes == g
-        inside = _influences(rows.taken(chosen), options)
+        inside = _influences(rows.taken(chosen), costs, rule)
         clusters = rows.taken(chosen).clusters
         own.append(tuple(influence_moments(*part, clusters, rows.lags) for part in inside))
         if len(grouping.names) == 1:
             gaps.append((UNKNOWN, UNKNOWN))
             continue
-        outside = _influences(rows.taken(~chosen), options)
+        outside = _influences(rows.taken(~chosen), costs, rule)
         gaps.append(
             tuple(gap_moments(*parts, chosen, rows.clusters, rows.lags) for parts in zip(inside, outside, strict=True))
         )
     return side_by_side(own), side_by_side(gaps)
 
 
-def _influences(rows: PairedRows, options: Options) -> list[tuple[WeightedCells, Influence]]:
+def _influences(rows: PairedRows, costs: CostDistribution, rule: Rule) -> list[tuple[WeightedCells, Influence]]:
     """Influence of each row on the score and on the skill."""
     cells = cells_of(_data(rows), fixed_prevalence=False)
-    score = loss_influence(cells, options.costs, options.plain_rule)
-    return [(cells, score), (cells, skill_influence(cells, options.costs, options.plain_rule, None))]
+    return [(cells, loss_influence(cells, costs, rule)), (cells, skill_influence(cells, costs, rule, None))]
 
 
 def _sample(rows: PairedRows) -> BinarySample:
@@ -656,8 +679,27 @@ def _named(column: str, model: str, found: Columns) -> Columns:
     return {"column": [column] * count, "model": [model] * count} | found
 
 
-def _results(each: Sequence[Columns]) -> Groups:
+def _withheld(columns: Columns, options: Options) -> Columns:
+    """What is known of groups where the scores were recalibrated on these very rows: their costs alone."""
+    if options.rule != "optimal":
+        return columns
+    count, kept = len(columns["group"]), ("score", "prevalence", "difference")
+    known = {name: each for name, each in columns.items() if name in kept or not _is_estimated(each)}
+    withheld = {name: [_NO_INTERVAL if "interval" in name else math.nan] * count for name in columns}
+    return {**withheld, **known, "judge": [_unjudged] * count, "note": [_FITTED] * count}
+
+
+def _is_estimated(column: list[Any]) -> bool:
+    return isinstance(column[0], float | tuple)
+
+
+def _unjudged() -> tuple[float, tuple[float, float]]:
+    return math.nan, _NO_INTERVAL
+
+
+def _results(each: Iterable[Columns], options: Options) -> Groups:
     """The results of all models, the p-values of promises adjusted over groups and models."""
+    each = [_withheld(columns, options) for columns in each]
     name, found = "more_than_promised_p_adjusted", []
     adjusted = iter(holm([p for columns in each for p in columns[name]]).tolist())
     for columns in each:
@@ -702,11 +744,11 @@ def decomposed_in(sample: Any, ups: int, options: Options) -> DecompositionInter
 
 
 def _money(rows: PairedRows, places: Integers, model: str, options: Options) -> Money | None:
-    """Money of one model in some of the rows."""
+    """Money of one model in some of all rows, those included whose decision is given or makes no difference."""
     if rows.origin is None:
         return None
     among = np.zeros(len(rows.origin.score), dtype=bool)
-    among[rows.origin.places[places]] = True
+    among[places] = True
     return money_by_model([model], rows, options, among=among).get(model)
 
 
@@ -746,7 +788,8 @@ def groups_from(tables: GroupTables, options: Options) -> Groups:
     each: dict[tuple[str, str], dict[str, tuple[ScoreTable, int]]] = {}
     for (column, group, model), counted in tables.items():
         each.setdefault((column, model), {})[group] = counted
-    return _results([groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items()])
+    found = (groups_of_tables(c, list(mine), m, list(mine.values()), options) for (c, m), mine in each.items())
+    return _results(found, options)
 
 
 def tables_of(groups: Groups) -> GroupTables:

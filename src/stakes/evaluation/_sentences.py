@@ -90,9 +90,10 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         yield from _intervals(standings)
     if standings.selection is not None:
         yield from _choice_method(standings)
+    decided = "" if standings.rule == "score" else " of the scores at face value"
     yield (
-        "Expected regret was decomposed into miscalibration, discrimination and uncertainty by isotonic recalibration "
-        "on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
+        f"Expected regret{decided} was decomposed into miscalibration, discrimination and uncertainty by isotonic "
+        "recalibration on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
     )
     if not standings.options.per_stake:
         if not standings.clusters_unseen:

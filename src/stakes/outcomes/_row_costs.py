@@ -141,13 +141,15 @@ class RowCosts(Outcome):
             sample_weight=sample_weight,
         )
         # ``counted`` is the weight of each row before its amount: zero where its class is unknown
+        self._unpriced: Bools | bool = False
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
         self.unit = str(unit)
-        forced = dominated(self.false_positive, self.false_negative, self.counted, on_dominated)
+        weight = self.counted if self.inner is None else np.where(self._unpriced, 0.0, self.inner.present)
+        forced = dominated(self.false_positive, self.false_negative, weight, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
         self.weight: Floats = amount if self.counted.strides == (0,) else self.counted * amount
-        self.decided = forced != 0
+        self.forced, self.decided = forced, forced != 0
         self.n_set_aside = int(np.count_nonzero(forced))
         if self.n_set_aside:
             # excess cost of a forced decision over the right one
@@ -210,6 +212,7 @@ class RowCosts(Outcome):
         if wrong.any():
             first = int(np.argmax(wrong))
             raise ValueError(f"{name} must be finite, got {found[first]} at index {first} ({int(wrong.sum())} rows).")
+        self._unpriced |= bad
         return np.where(bad, 0.0, found)  # rows of weight zero
 
     @property
@@ -248,7 +251,8 @@ class RowCosts(Outcome):
         Returns
         -------
         ndarray of shape (n,)
-            Share of a row's expected stake that lies on its being positive.
+            Share of a row's expected stake that lies on its being positive; in rows set aside 1 where acting
+            never hurts, else 0.
 
         Examples
         --------
@@ -268,6 +272,7 @@ class RowCosts(Outcome):
                 np.divide(gain, stake, out=found[part])
         if self.n_set_aside or not np.isfinite(found).all():  # nothing is at stake in rows without a number
             found[self.decided | ~np.isfinite(found)] = 0.0
+            found[self.forced > 0] = 1.0
         return found
 
     def thresholds(self, factor: float = 1.0) -> Floats:
