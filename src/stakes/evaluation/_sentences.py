@@ -93,7 +93,8 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
     decided = "" if standings.rule == "score" else " of the scores at face value"
     yield (
         f"Expected regret{decided} was decomposed into miscalibration, discrimination and uncertainty by isotonic "
-        "recalibration on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a model saves."
+        "recalibration on the same rows [corp]; skill is the share of the cost of forecasting the prevalence that a "
+        "model saves."
     )
     if not standings.options.per_stake:
         if not standings.clusters_unseen:
