@@ -156,6 +156,7 @@ def test_the_plural_of_an_event(one, many):
         ((0.05, 0.3), "as bad as 2.3 to 19 false alarms"),
         (0.2, "as bad as 4 false alarms"),
         (0.5, "as bad as 1 false alarm"),
+        (1.0, "as bad as no false alarm"),
         ((0.0, 0.1), "as bad as 9 false alarms at least"),
         ((0.2, 1.0), "as bad as 4 false alarms at most"),
         ((0.0, 1.0), "as bad as any number of false alarms"),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -272,3 +272,17 @@ def test_rows_of_lists_and_frames_give_the_costs_of_an_array():
     forms = ROWS, ROWS.tolist(), pandas.DataFrame(ROWS)
     first, *others = (evaluate_estimator(LogisticRegression(), X, [0, 1] * 10, costs=0.2, repeats=1) for X in forms)
     assert {each.cost for each in others} == {first.cost}
+
+
+@pytest.mark.parametrize(
+    ("cv", "counts"),
+    [
+        (RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=1), "got 0 rows in none and 60 in several"),
+        (ShuffleSplit(n_splits=1, test_size=0.5, random_state=0), "got 30 rows in none and 0 in several"),
+    ],
+    ids=str,
+)
+def test_folds_that_test_a_row_several_times_or_never_are_refused(cv, counts):
+    X, y = np.linspace(0.1, 0.9, 60)[:, None], np.arange(60) % 2
+    with pytest.raises(ValueError, match=f"cv must put every row into a test fold once, {counts}"):
+        evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=cv, repeats=1)

@@ -238,3 +238,38 @@ def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
 def test_years_count_in_full_without_a_discount():
     y, p = rows_of(41, 310, 2, 147, 0.02)
     assert value_of_information(y, p, threshold=0.02, decisions=[100, 100]).n_decisions == 200.0
+
+
+def test_rows_of_hardly_any_weight_are_as_if_absent_to_what_further_rows_save():
+    rng = np.random.default_rng(2)
+    y = rng.random(3000) < 0.3
+    p = np.clip(0.3 + 0.12 * rng.standard_normal(3000) + 0.1 * (y - 0.3), 0.01, 0.99)
+    q = np.clip(p + 0.12 * (y - 0.3) * rng.random(3000) + 0.25 * rng.standard_normal(3000), 0.01, 0.99)
+    some = np.arange(3000) < 300
+    for at in ({"costs": (0.2, 0.4)}, {"threshold": 0.3}):
+        light = value_of_information(
+            y, {"p": p, "q": q}, sample_weight=np.where(some, 1.0, 1e-9), more_rows=(300,), **at
+        )
+        absent = value_of_information(y[some], {"p": p[some], "q": q[some]}, more_rows=(300,), **at)
+        assert light.evsi[300] == pytest.approx(absent.evsi[300], rel=0.02)
+
+
+def test_the_decision_named_is_the_one_whose_loss_is_said():
+    """With a prior that outweighs the rows, by draws of the posterior of the cells."""
+    t = 0.0185
+    y, p = rows_of(20, 60, 2, 148, t)
+    found = value_of_information(y, p, threshold=t, prior="uniform", per=1000)
+    rng = np.random.default_rng(0)
+    tp, fp, fn, tn = rng.dirichlet(np.array([20, 60, 2, 148]) + np.array(uniform_rows(t)), size=400_000).T
+    odds = t / (1.0 - t)
+    benefit = {"model": tp - odds * fp, "treat all": tp + fn - odds * (fp + tn), "treat none": 0.0 * tp}
+    best = np.maximum(np.maximum(benefit["model"], benefit["treat all"]), 0.0)
+    lost = {name: 1000.0 * float((best - each).mean()) for name, each in benefit.items()}
+    assert found.chosen == min(lost, key=lost.__getitem__) == "treat all"
+    assert found.evpi == pytest.approx(lost["treat all"], rel=0.02)
+    assert f"EVPI {found.evpi:.4g} net benefit per 1,000 decisions" in repr(found)
+
+
+def uniform_rows(t):
+    up, down = pseudo_rows("uniform", t)
+    return up, down, up, down

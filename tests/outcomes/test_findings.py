@@ -59,6 +59,19 @@ def test_change_through_groups_is_that_of_the_two_costs():
     assert f"{plain:.3g} as it stands and {grouped:.3g} with" in found.sentence
 
 
+def test_harm_is_part_of_the_costs_and_net_benefits_that_findings_name():
+    outcome, score = stream(2.0)
+    plain, harmed = (
+        {each.code: each for each in evaluate(outcome, score, costs=(0.1, 0.5), harm=harm).findings}
+        for harm in (0.0, 0.02)
+    )
+    cost = evaluate(outcome, score, costs=(0.1, 0.5), harm=0.02)["model"].score
+    assert f"Its cost is {cost:.3g} as it stands" in harmed["censoring-follows-score"].sentence
+    for key in ("net_benefit", "acted"):
+        before, after = (found["censoring-reading"].evidence[key] for found in (plain, harmed))
+        assert after == pytest.approx(before - 0.02, abs=1e-12)
+
+
 def test_other_estimate_of_dcurves_is_named_where_it_is_far_off(df_surv):
     outcome, score = stream(2.0)
     (found,) = [e for e in evaluate(outcome, score, costs=(0.1, 0.5)).findings if e.code == "censoring-reading"]

@@ -293,7 +293,8 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
         both = outcome, outcome.within(groups)
     except BeyondFollowUpError:
         return (), math.nan
-    losses = options.factor * row_losses(outcome.y, score, options.costs, options.plain_rule)
+    harm = float(options.harms([standings.models[index]])[0])
+    losses = options.factor * (row_losses(outcome.y, score, options.costs, options.plain_rule) + harm)
     values, parts = [], []
     for each in both:
         places = np.flatnonzero(each.weight)
@@ -325,6 +326,7 @@ def censoring_reading(standings: Standings) -> Observation | None:
     at = max(found, key=lambda one: one["errors"], default={"errors": 0.0})
     if not at["errors"] > 1.0:
         return None
+    at |= {key: at[key] - standings.harms.get(name, 0.0) for key in ("net_benefit", "acted")}
     template = (
         f"At {percent(at['threshold'])} the net benefit of {{0}} is {number(at['net_benefit'])} with censoring "
         f"estimated from all rows, as here, and {number(at['acted'])} with censoring estimated from those acted on, as "

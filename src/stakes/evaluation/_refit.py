@@ -487,13 +487,20 @@ class _Task:
         """Loss of each row in each repeat, its probability in the first, and the AUC averaged over folds."""
         losses, per = np.full((repeats, len(self.y)), np.nan), len(pairs) // repeats
         areas, first = [], np.full(len(self.y), np.nan)
+        for repeat in range(repeats):
+            tested = np.concatenate([test for _, test in pairs[repeat * per : (repeat + 1) * per]])
+            times = np.bincount(tested, minlength=len(self.y))
+            if np.any(times != 1):
+                none, several = int(np.count_nonzero(times == 0)), int(np.count_nonzero(times > 1))
+                raise ValueError(
+                    f"cv must put every row into a test fold once, got {none} rows in none and {several} in several: "
+                    "with a number of folds, repeats= divides the rows anew."
+                )
         for place, (prob, (_, test)) in enumerate(zip(self.all_scores(pairs), pairs, strict=True)):
             losses[place // per, test] = self.row_losses(prob, self.y[test])
             first[test] = prob if place < per else first[test]
             if self.y[test].any() and not self.y[test].all():
                 areas.append(roc_auc_score(ScoreTable.from_sample(BinarySample(self.y[test], prob, None))))
-        if np.isnan(losses).any():
-            raise ValueError("cv must put every row into a test fold once.")
         return losses, first, float(np.mean(areas)) if areas else math.nan
 
     def bootstrap(self, n_resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:

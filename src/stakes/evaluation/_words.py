@@ -98,6 +98,8 @@ def _as_bad_as(low: float, high: float) -> str:
     least, most = (_alarms(end) for end in (high, low))
     if low == high == 0.0:
         return "worse than any number of false alarms"
+    if low == high == 1.0:
+        return "as bad as no false alarm"
     if high == 1.0:
         return "as bad as any number of false alarms" if low == 0.0 else f"as bad as {most} false alarms at most"
     if low == 0.0:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from stakes.base.validation import (
     Bools,
     Floats,
+    Integers,
     brief,
     check_choice,
     check_level,
@@ -238,6 +239,7 @@ _DRAWS = 20_000
 _MOST_VALUES = 200_000_000
 _LEAST_DRAWS = 1_000
 _BLOCK = 4_000_000
+_SAME = 1e-12  # expected costs that rounding alone tells apart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -399,7 +401,8 @@ class ValueOfInformation(Tabular):
         return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
 
     def __repr__(self) -> str:
-        return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {self.scale} per decision, {self.method})"
+        each = "decision" if self.per == 1.0 else f"{self.per:,g} decisions"
+        return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {self.scale} per {each}, {self.method})"
 
 
 def value_of_information(
@@ -510,6 +513,7 @@ def value_of(
     """Value of information from row regrets of the models, then of treating all and treating none."""
     t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
+    chosen = int(order[0])
     # the smaller of the numbers of events and non-events on which the two leading decisions differ
     differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
     deciding = int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
@@ -519,6 +523,7 @@ def value_of(
         shares = _shares_over_costs(rows, sizes)
     else:
         cells = _joint_cells(rows, np.stack([score >= t for score in scores], axis=1), t, asked.prior)
+        chosen = _cheapest(cells, t, order)
         evpi, p_best, p_useful, method = _at_threshold(cells, t, asked.prior, rng)
         shares = _shares(*saved_by_cells(cells, t, sizes, rng))
     share = dict(zip(sizes, shares.tolist(), strict=True))
@@ -529,8 +534,7 @@ def value_of(
     evsi = {m: unit * (evpi * share[m]) for m in asked.sizes}
     scale, at = ("net benefit", t) if benefit else ("regret", None)
     study = asked.n_decisions, at, asked.per, asked.row_cost, asked.fixed_cost
-    chosen = names[int(order[0])]
-    found = ValueOfInformation(chosen, unit * evpi, best, useful, evsi, method, deciding, scale, *study)
+    found = ValueOfInformation(names[chosen], unit * evpi, best, useful, evsi, method, deciding, scale, *study)
     found.study_records()  # invalid prices are refused here
     return found
 
@@ -546,7 +550,7 @@ def _over_costs(rows: CostRows, deciding: int, rng: np.random.Generator) -> tupl
 
 def _shares_over_costs(rows: CostRows, sizes: Sequence[int]) -> Floats:
     """Share of perfect information from each number of further rows, by the normal approximation."""
-    covariance, now = rows.covariance(), len(rows.y)
+    covariance, now = rows.covariance(), float(rows.weight.sum()) ** 2 / float((rows.weight**2).sum())
     most = largest_of(-rows.means, covariance, random_state=0).excess
     # more/(now + more) of the variance is resolved, with the same draws for every number of rows
     saved = [largest_of(-rows.means, covariance * (m / (now + m)), random_state=0).excess for m in sizes]
@@ -618,6 +622,14 @@ def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> tuple[F
     up, down = pseudo_rows(prior, t)
     ups, downs = np.asarray(counts[0] + up, np.float64), np.asarray(counts[1] + down, np.float64)
     return patterns.astype(np.float64), ups, downs
+
+
+def _cheapest(cells: tuple[Floats, Floats, Floats], t: float, order: Integers) -> int:
+    """The decision of least expected cost with the prior, of equal ones the first in order."""
+    patterns, ups, downs = cells
+    act = _with_references(patterns)
+    expected = ((1.0 - t) * ups @ (1.0 - act) + t * downs @ act)[order]
+    return int(order[np.argmax(expected <= expected.min() * (1.0 + _SAME))])
 
 
 def _with_references(patterns: Floats) -> Floats:
