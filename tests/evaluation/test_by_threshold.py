@@ -1,5 +1,7 @@
 """What costs least on average is said to do so at every threshold only where that is shown; else, where it does not."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -290,3 +292,10 @@ def test_weights_that_differ_among_negatives_alone_leave_nothing_said_by_thresho
     for weight, said in [(np.where(y, 2.0, 1.0), True), (np.where(y, 1.0, uneven), False)]:
         result = evaluate(y, {"a": sharp, "b": blunt}, costs=(0.2, 0.7), sample_weight=weight)
         assert (result.by_threshold is not None) == said
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 4, 7])
+def test_a_level_is_shared_by_every_pair_of_models_and_each_with_both_references(models):
+    decisions = [*range(models), "treat all", "treat none"]
+    pairs = [pair for pair in combinations(decisions, 2) if pair != ("treat all", "treat none")]
+    assert _by_threshold.shared_level(0.95, models) == pytest.approx(1.0 - 0.05 / len(pairs), rel=1e-15)

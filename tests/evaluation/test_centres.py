@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from stakes import RowCosts, TimeToEvent, metric_interval
+from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_interval
 from stakes.evaluation import evaluate_centres
 from stakes.inference import random_effects
 
@@ -165,3 +165,16 @@ def test_what_cannot_be_meant_is_refused(changed, message):
     given = {"y_true": Y, "y_prob": {"a": A}, "centres": CENTRE} | changed
     with pytest.raises(ValueError, match=message):
         evaluate_centres(given.pop("y_true"), given.pop("y_prob"), given.pop("centres"), **given)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        PartlyVerified([0, 1, np.nan] * 20, groups=[0, 1] * 30),
+        RowCosts([0, 1, 1] * 20, false_positive=1.0, false_negative=5.0),
+    ],
+    ids=lambda outcome: type(outcome).__name__,
+)
+def test_outcomes_without_numbers_by_centre_are_refused_by_name(outcome):
+    with pytest.raises(ValueError, match=f"y_true must be labels or a TimeToEvent, got a {type(outcome).__name__}"):
+        evaluate_centres(outcome, {"a": np.linspace(0.1, 0.9, 60)}, np.arange(60) % 3, costs=(0.1, 0.4))

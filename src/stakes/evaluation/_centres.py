@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Bools,
     Floats,
@@ -219,6 +220,8 @@ def evaluate_centres(
     level, asked = check_level(confidence_level), _asked(threshold, costs)
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
+    if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
+        raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
     rows_of, scores = _rows(y_true, y_prob, sample_weight, pos_label)
     each = _centres(centres, len(next(iter(scores.values()))))
     names = (*scores, *(f"{a} - {b}" for a, b in combinations(scores, 2)))
