@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, RowCosts, ScoreTable, TimeToEvent
+from stakes import PartlyVerified, RowCosts, ScoreTable, TimeToEvent, expected_regret
+from stakes.actions import fit_deferral
+from stakes.boundary import fit_boundary
+from stakes.correction import update
 from stakes.metrics import METRICS
+from stakes.utility import population_threshold
 
 RNG = np.random.default_rng(21)
 N = 80
@@ -117,3 +121,41 @@ def test_shorter_types_of_numbers_are_taken():
     assert np.array_equal(narrow.weight, wide.weight)
     narrow = PartlyVerified(SEEN.astype(np.float32), groups=BAND.astype(np.int8).tolist())
     assert np.array_equal(narrow.weight, looked_up(EVERY).weight)
+
+
+@pytest.mark.parametrize(("labels", "pos_label"), [(["fraud", "ok"], "fraud"), ([0, 1], 0), ([False, True], False)])
+def test_the_column_of_a_positive_label_that_sorts_first_is_the_first(labels, pos_label):
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = rng.random(400) < p
+    named = np.array(labels)[np.where(y, 0, 1)]
+    columns = np.column_stack([p, 1.0 - p])
+    seen = np.where(rng.random(400) < 0.8, named.astype(object), None)
+    for outcome in (
+        RowCosts(named, false_positive=1.0, false_negative=5.0, pos_label=pos_label),
+        PartlyVerified(seen, groups=[0] * 400, pos_label=pos_label),
+        RowCosts(PartlyVerified(seen, groups=[0] * 400, pos_label=pos_label), false_positive=1.0, false_negative=5.0),
+        named,
+    ):
+        label = {"pos_label": pos_label} if outcome is named else {}
+        found = [expected_regret(outcome, scores, costs=(0.1, 0.6), **label) for scores in (columns, p)]
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda y, s: fit_boundary(y, s, 1.0 - s[..., 0], min_precision=0.6, pos_label="fraud"),
+        lambda y, s: population_threshold(y, s, "f1", pos_label="fraud", n_resamples=0),
+        lambda y, s: update(y, s, method="intercept", pos_label="fraud"),
+        lambda y, s: fit_deferral(y, s, costs=0.4, deferral=0.05, pos_label="fraud"),
+    ],
+)
+def test_rules_are_not_fitted_to_the_first_of_two_columns_since_they_decide_by_the_second(fit):
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    named = np.where(rng.random(400) < p, "fraud", "ok")
+    with pytest.raises(ValueError, match=r"must be 1-D where the positive class is the first of two columns"):
+        fit(named, np.column_stack([p, 1.0 - p]))
+    last = np.where(named == "ok", "fair", "fraud")  # sorts before
+    assert fit(last, np.column_stack([1.0 - p, p])) is not None

@@ -27,6 +27,7 @@ from stakes.base.validation import (
     check_scores,
     check_unit,
     check_whole,
+    refuse_first_column,
     rows_within,
     to_array,
     to_floats,
@@ -402,6 +403,7 @@ def fit_deferral(
     """
     c = ratio_of_costs(costs)
     cap = None if capacity is None else check_capacity(capacity)
+    refuse_first_column(y_true, y_prob, pos_label, "y_prob")
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )

@@ -448,6 +448,7 @@ def check_sample(
     if isinstance(y_true, Outcome):
         _refuse_beside(y_true, sample_weight=sample_weight, pos_label=pos_label)
         options: dict[str, Any] = {"probability": probability, "logits": logits, "name": name}
+        y_prob = _of_outcome(y_true, y_prob, name)
         if y_true.plain:
             options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
             return replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
@@ -472,6 +473,13 @@ def check_sample(
     if weight is not None and present is not None:
         y, score, weight = y[present], score[present], weight[present]
     return BinarySample(y, score, weight)
+
+
+def _of_outcome(outcome: Outcome, y_prob: Any, name: str) -> Any:
+    """Scores of the positive class, which is the first of two columns where its label sorts first."""
+    if not outcome.positive_first:
+        return y_prob
+    return pick_positive_column(y_prob, np.array([False, True]), pos_label=False, name=name)
 
 
 def _outcome_sample(outcome: Outcome, y_prob: Any, options: dict[str, Any], *, per_row: bool) -> BinarySample:
@@ -605,6 +613,51 @@ def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
             )
         distinct = pairs[0]
     return 0 if pos_label == distinct[0] else 1
+
+
+def positive_is_first(labels: NDArray[Any], y: Bools, pos_label: object) -> bool:
+    """Whether the positive label sorts before the other, as the columns of ``predict_proba`` are sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.base.validation import positive_is_first
+    >>> positive_is_first(np.array(["fraud", "ok"]), np.array([True, False]), "fraud")
+    True
+    """
+    if pos_label is None:
+        return False
+    if y.all():
+        return pos_label in {0, -1}
+    try:
+        return bool(pos_label < labels[int(np.argmin(y))])
+    except TypeError:
+        return repr(pos_label) < repr(labels[int(np.argmin(y))])
+
+
+def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) -> None:
+    """Raise where the positive class has the first of two columns: rules are fitted for the second, and decide by it.
+
+    Examples
+    --------
+    >>> from stakes.base.validation import refuse_first_column
+    >>> refuse_first_column(["fraud", "ok"], [[0.9, 0.1], [0.2, 0.8]], "fraud", "y_prob")
+    Traceback (most recent call last):
+    ValueError: y_prob must be 1-D where the positive class is the first of two columns, for predict reads the ...
+    """
+    columns = None if y_prob is None else to_array(y_prob, name)
+    if columns is None or columns.ndim != 2 or columns.shape[1] != 2:
+        return
+    if isinstance(y_true, Outcome):
+        first = y_true.positive_first
+    else:
+        labels = to_array(y_true, "y_true")
+        first = labels.ndim == 1 and positive_is_first(labels, check_labels(labels, pos_label), pos_label)
+    if first:
+        raise ValueError(
+            f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
+            f"pass the first alone here and there, got shape {columns.shape} with pos_label={pos_label!r}."
+        )
 
 
 def match_label(pos_label: object, values: list[Any]) -> object:

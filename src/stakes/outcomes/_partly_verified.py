@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.outcome import Outcome
-from stakes.base.validation import Floats, absent, brief, check_labels, check_weights, row_labels, to_array, to_floats
+from stakes.base.validation import (
+    Floats,
+    absent,
+    brief,
+    check_labels,
+    check_weights,
+    positive_is_first,
+    row_labels,
+    to_array,
+    to_floats,
+)
 from stakes.outcomes._time_to_event import check_groups
 
 # Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.
@@ -77,7 +87,9 @@ class PartlyVerified(Outcome):
         if not (self.known & self.present).any():
             raise ValueError(f"y_true must hold some labels, got {n} missing.")
         try:
-            self.y[self.known] = check_labels(np.array(labels[self.known].tolist()), pos_label)
+            known = np.array(labels[self.known].tolist())
+            self.y[self.known] = check_labels(known, pos_label)
+            self.positive_first = positive_is_first(known, self.y[self.known], pos_label)
         except ValueError as error:
             raise ValueError(
                 f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."

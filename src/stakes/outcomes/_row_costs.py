@@ -39,6 +39,7 @@ from stakes.base.validation import (
     check_scores,
     check_size,
     check_weights,
+    positive_is_first,
     row_labels,
     to_array,
     to_floats,
@@ -170,6 +171,7 @@ class RowCosts(Outcome):
             if labels.ndim != 1:
                 raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
             self.y = check_labels(labels, pos_label)
+            self.positive_first = positive_is_first(labels, self.y, pos_label)
             self.sample_weight = check_weights(sample_weight, len(self.y))
             ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
             self.counted = ones if self.sample_weight is None else self.sample_weight
@@ -181,6 +183,7 @@ class RowCosts(Outcome):
                 f"sample_weight= and pos_label= belong to {type(y_true).__name__}: pass them to it, not beside it."
             )
         self.y, self.sample_weight, self.counted = y_true.y, y_true.sample_weight, y_true.weight
+        self.positive_first = y_true.positive_first
         return y_true
 
     def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> tuple[Floats, Floats]:

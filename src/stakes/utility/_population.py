@@ -26,6 +26,7 @@ from stakes.base.validation import (
     check_unit,
     check_whole,
     generator,
+    refuse_first_column,
 )
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
@@ -508,6 +509,7 @@ def _read(
     """Validate labels and scores, and count them by score."""
     rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
     refuse_amounts(y_true)
+    refuse_first_column(y_true, y_score, options.get("pos_label"), "y_score")
     sample = check_sample(y_true, y_score, probability=False, name="y_score", **options)
     return sample, _Scan.of(sample, rule, fill)
 
