@@ -70,7 +70,11 @@ def test_numbers_on_the_screen_are_those_of_the_library(days, cli):
     assert lines[0] == f"old.json: 800 rows, {100 * share:.3g}% positive; 2 models"
     assert line.endswith(f"{cost.p_adjusted:.2g}")
     assert 0.0 < ratio.p_adjusted < 0.00005  # which is not 0
-    assert next(line for line in lines if line.startswith("m0: O:E")).endswith(" < 0.001")
+    line = next(line for line in lines if line.startswith("m0: O:E"))
+    assert line.endswith(" < 0.001")
+    low, high = (f"{end:.2f}" for end in ratio.interval)
+    cells = f"{ratio.before:.2f} {ratio.after:.2f} x {ratio.change:.2f} ({low} to {high})"
+    assert cells in " ".join(line.split())
 
 
 @pytest.mark.usefixtures("days")

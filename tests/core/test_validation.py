@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from stakes.base.validation import (
     plain_labels,
     to_array,
 )
+from stakes.core.options import evaluation_data
 
 NAN, INF = float("nan"), float("inf")
 Y, S = [0, 1, 1], [0.1, 0.7, 0.4]
@@ -411,3 +414,14 @@ def test_labels_of_any_kind_become_numbers_or_texts_that_stay_apart(labels, plai
     found = plain_labels(np.array(labels, dtype=object))
     assert found.dtype.kind == np.array(plain).dtype.kind
     assert found.tolist() == plain
+
+
+def test_a_range_in_percent_is_suggested_from_half_a_percent_too():
+    with pytest.raises(ValueError, match=re.escape("got (0.5, 30); 0.5 to 30% is (0.005, 0.3)")):
+        stakes.evaluate(Y, S, costs=(0.5, 30))
+
+
+def test_scores_of_rows_without_weight_are_not_in_the_table_though_the_rows_are_kept():
+    data = evaluation_data([0, 1, 1, 0], [0.1, 0.5, 0.7, 0.9], sample_weight=[1, 1, 0, 1], per_sample=True)
+    assert data.rows.score.tolist() == [0.1, 0.5, 0.7, 0.9]
+    assert data.table.scores.tolist() == [0.1, 0.5, 0.9]

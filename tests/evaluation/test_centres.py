@@ -178,3 +178,11 @@ def test_what_cannot_be_meant_is_refused(changed, message):
 def test_outcomes_without_numbers_by_centre_are_refused_by_name(outcome):
     with pytest.raises(ValueError, match=f"y_true must be labels or a TimeToEvent, got a {type(outcome).__name__}"):
         evaluate_centres(outcome, {"a": np.linspace(0.1, 0.9, 60)}, np.arange(60) % 3, costs=(0.1, 0.4))
+
+
+def test_a_centre_with_fifty_rows_of_a_class_is_not_rough():
+    sizes = {"a": (200, 50), "b": (200, 49), "c": (200, 151)}
+    y = np.concatenate([np.arange(rows) < events for rows, events in sizes.values()])
+    p = np.random.default_rng(0).uniform(0.2, 0.6, 600)
+    found = evaluate_centres(y, {"a": p}, np.repeat(list(sizes), 200), costs=(0.1, 0.4))
+    assert "Errors are rough where a class has fewer than 50 rows: b, c." in found._footnotes()

@@ -333,7 +333,8 @@ class GroupResult:
     interval : tuple of float
         Of the score.
     skill : float
-        Share of the cost of the group's own prevalence forecast that the model saves; nan for one class.
+        Share of the cost of the group's own prevalence forecast that the model saves, of its scores at face value; nan
+        for one class.
     skill_interval : tuple of float
         Of the skill; nan where ``note`` says why.
     auc : float
@@ -352,7 +353,8 @@ class GroupResult:
     more_than_promised_p_adjusted : float
         Its p-value after Holm over groups and models.
     note : str
-        On how few rows of which class the score rests, and how many would do; empty where there are enough.
+        On how few rows of which class the score rests, and how many would do; empty where there are enough. Under
+        ``rule="optimal"``, that the cost alone is known.
     judge : callable
         Gives the corrected miscalibration and its interval, which are worked out when one of them is first asked for.
     count : callable
