@@ -1,8 +1,10 @@
 """What is a pipe is read once, from its start, by every command: /dev/stdin, <(...) of a shell, and named pipes."""
 
 import gzip
+import io
 import json
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -107,3 +109,20 @@ def test_engine_refuses_a_pipe_before_it_waits_for_it(name, cli, tmp_path):
     outcome = cli("evaluate", tmp_path / name, *JUDGED, "--engine", "polars")
     assert outcome.code == 3
     assert "day.parquet: is a pipe, which can be read once and from its start only: name it alone" in outcome.err
+
+
+class Terminal(io.TextIOWrapper):
+    """A standard input that someone types into."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("file", "typed"), [("-", True), ("p.csv", False)])
+def test_reading_from_the_terminal_is_said_and_from_a_file_is_not(cli, folder, monkeypatch, file, typed):
+    frame = pl.DataFrame({"cancer": [0, 1] * 20, "sharp": [0.1, 0.6] * 20, "blurred": [0.2, 0.5] * 20})
+    frame.write_csv(folder / "p.csv")
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO((folder / "p.csv").read_bytes())))
+    found = cli("evaluate", file, *JUDGED)
+    assert found.code == 0, found.err
+    assert ("reading predictions from the terminal; Ctrl-D ends them" in " ".join(found.err.split())) == typed

@@ -273,3 +273,13 @@ def test_the_decision_named_is_the_one_whose_loss_is_said():
 def uniform_rows(t):
     up, down = pseudo_rows("uniform", t)
     return up, down, up, down
+
+
+@pytest.mark.parametrize("at", [{"threshold": 0.3}, {"costs": costs.Fixed(0.3)}], ids=str)
+def test_a_model_that_acts_on_every_row_is_never_better_than_treating_all(at):
+    rng = np.random.default_rng(4)
+    p = rng.random(60)
+    y = rng.random(60) < p
+    found = value_of_information(y, {"everyone": np.full(60, 0.9), "p": p}, **at)
+    assert found.p_useful["everyone"] == 0.0
+    assert 0.0 < found.p_useful["p"] <= 1.0
