@@ -538,3 +538,28 @@ def test_partial_areas_of_clusters_have_the_variance_of_the_jackknife(asked, sha
     gap = metric_difference(y, *scores, "partial_auc_score", clusters=cluster, **asked)
     apart = deviation(lambda kept: np.subtract(*(partial_auc_score(y[kept], s[kept], **asked) for s in scores)))
     assert gap.standard_error == pytest.approx(apart, rel=0.05)
+
+
+def one_large_cluster(seed=0, n=400):
+    """Labels, two scores that two positives tell apart, and clusters of which one holds 45% of the rows."""
+    rng = np.random.default_rng(seed)
+    y, clusters = (rng.random(n) < 0.2).astype(int), np.append(np.zeros(180, int), np.arange(1, n - 179))
+    a = 1 / (1 + np.exp(-rng.normal(size=n) - y))
+    b = a.copy()
+    b[np.flatnonzero(y)[-2:]] **= 3
+    return y, a, b, clusters
+
+
+def test_p_value_of_areas_is_the_level_whose_interval_ends_at_zero_with_one_degree_of_freedom():
+    y, a, b, clusters = one_large_cluster()
+
+    def found(level):
+        return metric_difference(y, a, b, "roc_auc_score", clusters=clusters, confidence_level=level)
+
+    low, high = 0.001, 0.999  # of the levels of intervals, by bisection
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        inside = found(middle).interval[0] <= 0.0 <= found(middle).interval[1]
+        low, high = (low, middle) if inside else (middle, high)
+    assert found(0.95).p_value == pytest.approx(1.0 - low, abs=1e-9)
+    assert 0.3 < found(0.95).p_value < 0.5

@@ -118,7 +118,7 @@ class Area(Limited):
         """Wilson-type interval, within [0, 1]."""
         if self.note or math.isnan(self.value):
             return math.nan, math.nan
-        low, high = _wilson(np.float64(self.value), t_quantile(alpha, self.degrees) ** 2 * self._unit)
+        low, high = _wilson(np.float64(self.value), t_quantile(alpha, self.degrees), self._unit)
         return float(low), float(high)
 
     def delong(self, confidence_level: float) -> tuple[float, float]:
@@ -278,7 +278,7 @@ def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) ->
         variance, degrees = spread_by_class(sums, value)
         floor, spread = least_variance(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
         unit = np.where(spread > 0.0, np.maximum(variance / spread, floor), floor)
-        low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees) ** 2 * unit)
+        low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees), unit)
     enough = (sums.count >= NEEDED_FOR_AREA).all(axis=0)
     return value, np.where(enough, low, np.nan), np.where(enough, high, np.nan)
 
@@ -357,14 +357,17 @@ class AreaRegret(Limited):
 
 
 def level_reached(estimate: Limited, null: float) -> float:
-    """P-value by inversion: the smallest alpha whose interval excludes the null; nan without an interval."""
+    """P-value by inversion: the smallest alpha whose interval excludes the null; nan without an interval.
+
+    Limits that are undefined at a level too small for the quantile exclude nothing.
+    """
     if math.isnan(estimate.limits(0.5)[0]):
         return math.nan
     inside, outside = _FURTHEST, 0.0
     for _ in range(_HALVINGS):
         z = 0.5 * (inside + outside)
         low, high = estimate.limits(math.erfc(z / math.sqrt(2.0)))
-        inside, outside = (z, outside) if low <= null <= high else (inside, z)
+        inside, outside = (inside, z) if low > null or high < null else (z, outside)
     return math.erfc(inside / math.sqrt(2.0))
 
 
@@ -380,10 +383,13 @@ def least_variance(area: Number, negatives: Number, positives: Number) -> Number
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
-def _wilson(value: Floats | np.float64, k: Floats) -> tuple[Floats, Floats]:
-    """Ends of Wilson's interval, where k is the square of the quantile times the variance over value (1 - value)."""
-    middle, reach = value + 0.5 * k, np.sqrt(k * value * (1.0 - value) + 0.25 * k * k)
-    return (middle - reach) / (1.0 + k), (middle + reach) / (1.0 + k)
+def _wilson(value: Floats | np.float64, quantile: Floats, unit: Floats | float) -> tuple[Floats, Floats]:
+    """Ends of Wilson's interval, where ``unit`` is the variance over value (1 - value); [0, 1] where all overflows."""
+    with np.errstate(over="ignore"):
+        k = np.minimum(quantile * quantile * unit, np.finfo(float).max)
+    rest, part = 1.0 / (1.0 + k), k / (1.0 + k)
+    middle, reach = value * rest + 0.5 * part, np.sqrt(part * rest * value * (1.0 - value) + 0.25 * part * part)
+    return middle - reach, middle + reach
 
 
 def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
