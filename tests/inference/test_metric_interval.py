@@ -563,3 +563,21 @@ def test_p_value_of_areas_is_the_level_whose_interval_ends_at_zero_with_one_degr
         low, high = (low, middle) if inside else (middle, high)
     assert found(0.95).p_value == pytest.approx(1.0 - low, abs=1e-9)
     assert 0.3 < found(0.95).p_value < 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["roc_auc_score", "partial_auc_score"])
+def test_difference_from_a_perfect_ranking_is_the_same_at_every_prevalence(name, seed):
+    """Areas are made of ranks within classes, so that a stated prevalence changes nothing but rounding."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        y = rng.random(60) < 0.3
+        perfect, other = np.where(y, 0.9, 0.1), np.clip(np.round(0.6 * rng.random(60) + 0.3 * y, 2), 0, 1)
+        options = {"fpr_bounds": (0.0, 0.9)} if name == "partial_auc_score" else {}
+        plain = metric_difference(y, perfect, other, name, **options)
+        for prevalence in (0.1, 0.2, 0.37):
+            stated = metric_difference(y, perfect, other, name, prevalence=prevalence, **options)
+            assert stated.difference == pytest.approx(plain.difference, abs=1e-12)
+            assert stated.interval == pytest.approx(plain.interval, abs=1e-9)
+            assert stated.p_value == pytest.approx(plain.p_value, abs=1e-9)
+            assert metric_interval(y, perfect, name, prevalence=prevalence, **options).value <= 1.0

@@ -55,6 +55,7 @@ Number = TypeVar("Number", float, Floats)
 
 NEEDED_FOR_AREA = 3  # of each class; and effective rows that distinguish two areas
 _HALVINGS = 80
+_ROUNDING = 1e-24  # of the larger of two variances: what is left of that of a perfect ranking
 _FURTHEST = 38.0  # standard errors beyond which a p-value underflows
 _CLASSES = ("negatives", "positives")
 
@@ -193,7 +194,7 @@ class AreaDifference(Limited):
         """Lower bound of the variance of the difference, from Hanley and McNeil's variances."""
         one, two = (area.floor * area.value * (1.0 - area.value) for area in (self.first, self.second))
         r = _correlation(self.first.variance, self.second.variance, self.variance)
-        return one + two - 2.0 * r * math.sqrt(one * two)
+        return max(one + two - 2.0 * r * math.sqrt(one * two), 0.0)
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Two-sided interval of level 1 - alpha."""
@@ -249,11 +250,10 @@ def _normal(confidence_level: float, degrees: float) -> float:
 
 
 def _correlation(first: float, second: float, difference: float) -> float:
-    """Correlation of two estimates from their variances and that of their difference."""
-    both = first * second
-    if both == 0.0:
+    """Correlation of two estimates from their variances and that of their difference; 0 if one is but rounding."""
+    if min(first, second) <= _ROUNDING * max(first, second):
         return 0.0
-    return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(both))))
+    return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(first * second))))
 
 
 def area_of(sums: Sums) -> Area:
@@ -262,7 +262,7 @@ def area_of(sums: Sums) -> Area:
     The placement of a positive is the share of the negatives that it outranks, that of a negative the share of the
     positives that outrank it.
     """
-    value = float(sums.mean[1])
+    value = min(float(sums.mean[1]), 1.0)  # rounding of weights takes that of a perfect ranking beyond
     counts = round(float(sums.count[0])), round(float(sums.count[1]))
     alike = sums.weight**2 / sums.second[0]
     return Area(
@@ -274,7 +274,7 @@ def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) ->
     """Area of every group of independent rows, and both ends of its interval; nan as for one area."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # groups of one class
         sums = grouped.sums(_group_placements(grouped, score[grouped.order]))
-        value = np.where((sums.count > 0.0).all(axis=0), sums.mean[1], np.nan)
+        value = np.where((sums.count > 0.0).all(axis=0), np.minimum(sums.mean[1], 1.0), np.nan)
         variance, degrees = spread_by_class(sums, value)
         floor, spread = least_variance(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
         unit = np.where(spread > 0.0, np.maximum(variance / spread, floor), floor)
@@ -729,7 +729,7 @@ def _share(window: RocWindow, cells: WeightedCells, dependence: Dependence) -> A
     table = cells.table
     if min(table.total_negatives, table.total_positives) <= 0.0:
         return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
-    value, placement = window.share_below(table), _placements(window, cells)
+    value, placement = float(np.clip(window.share_below(table), 0.0, 1.0)), _placements(window, cells)
     sums, variance, degrees, reason = _spread(placement, cells, dependence)
     reason = reason or (_too_few_in_corner(placement, cells) if window.cuts_corner(table) else "")
     inside = np.array([window.fpr[1] - window.fpr[0], window.tpr[1] - window.tpr[0]]) * sums.weight**2 / sums.second[0]
