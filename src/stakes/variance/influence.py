@@ -113,8 +113,8 @@ class WeightedCells:
 
     @property
     def mean_score(self) -> float:
-        """Of all rows, those of unknown class too."""
-        if self.origin is None:
+        """Of all rows, those of unknown class too; at a stated prevalence of the known ones, by class."""
+        if self.origin is None or self.fixed_prevalence:
             return float(np.dot(self.weight, self.score)) / self.total
         return float(np.average(self.origin.score[self.origin.outcome.present], weights=self.origin.counted))
 
