@@ -581,3 +581,11 @@ def test_difference_from_a_perfect_ranking_is_the_same_at_every_prevalence(name,
             assert stated.interval == pytest.approx(plain.interval, abs=1e-9)
             assert stated.p_value == pytest.approx(plain.p_value, abs=1e-9)
             assert metric_interval(y, perfect, name, prevalence=prevalence, **options).value <= 1.0
+
+
+@pytest.mark.parametrize("given", [{"prevalence": 0.1}, {"pos_label": 1}, {"pos_label": False}, {"logits": True}])
+def test_arguments_of_two_classes_are_refused_for_losses_of_several(given):
+    y, a, _, _ = rows(60)
+    name, value = next(iter(given.items()))
+    with pytest.raises(ValueError, match=f"{name}= is for metrics of two classes.*got {value!r}"):
+        metric_interval(y.astype(int), np.column_stack([1 - a, a]), "penalized_brier_loss", **given)
