@@ -589,3 +589,19 @@ def test_arguments_of_two_classes_are_refused_for_losses_of_several(given):
     name, value = next(iter(given.items()))
     with pytest.raises(ValueError, match=f"{name}= is for metrics of two classes.*got {value!r}"):
         metric_interval(y.astype(int), np.column_stack([1 - a, a]), "penalized_brier_loss", **given)
+
+
+def test_net_benefit_has_its_value_and_the_note_where_clusters_or_follow_up_allow_no_interval():
+    y, a, _, _ = rows(300)
+    large = np.append(np.zeros(200, int), np.arange(100) + 1)
+    outcome = stakes.TimeToEvent(event=y, time=np.append(np.full(297, 1.0), np.full(3, 3.0)), horizon=2.0)
+    for outcome_or_labels, clusters, reason in (
+        (y, large, "one cluster holds 67% of all weight"),
+        (outcome, None, "only 3 rows were followed"),
+    ):
+        found = metric_interval(outcome_or_labels, a, "net_benefit_score", threshold=0.2, clusters=clusters)
+        other = metric_interval(outcome_or_labels, a, "bounded_brier_loss", clusters=clusters)
+        assert found.value == pytest.approx(stakes.metrics.net_benefit_score(outcome_or_labels, a, threshold=0.2))
+        assert np.isnan([*found.interval, *other.interval]).all()
+        assert found.note == other.note
+        assert found.note.startswith(reason)

@@ -257,6 +257,8 @@ def metric_interval(
         name != "net_benefit_score"
         or lags is not None
         or options.get("rule", "score") not in ("score", options["threshold"])
+        # rows or clusters that allow no interval allow no band
+        or (math.isnan(found.interval[0]) and (clusters is not None or isinstance(y_true, Outcome)))
     ):
         return found
     about = data | {"clusters": clusters, "confidence_level": level}
