@@ -605,3 +605,55 @@ def test_net_benefit_has_its_value_and_the_note_where_clusters_or_follow_up_allo
         assert np.isnan([*found.interval, *other.interval]).all()
         assert found.note == other.note
         assert found.note.startswith(reason)
+
+
+def cluster_of_positives(share, seed=4, count=20):
+    """Labels, two scores and clusters of which the first has about this share of the positives, at lower scores."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(count), 30)
+    y = rng.random(len(clusters)) < 0.05
+    y[clusters == 0] = rng.random(30) < share
+    a, b = (rng.normal(size=len(y)) + shift * y - 0.8 * (clusters == 0) for shift in (1.2, 0.4))
+    return y, 1 / (1 + np.exp(-a)), 1 / (1 + np.exp(-b)), clusters
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("roc_auc_score", {}), ("partial_auc_score", {"fpr_bounds": (0.0, 0.6)})]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_error_of_an_area_is_the_jackknifes_where_one_cluster_has_nearly_half_of_a_class(name, options, weighted):
+    y, a, b, clusters = cluster_of_positives(0.6)
+    weight = np.random.default_rng(2).gamma(5, 0.2, len(y)) if weighted else np.ones(len(y))
+    assert 0.35 < (weight * y)[clusters == 0].sum() / (weight @ y) < 0.5
+    metric = getattr(stakes.metrics, name)
+    left = [
+        [metric(y[kept], s[kept], sample_weight=weight[kept], **options) for s in (a, b)]
+        for kept in (clusters != code for code in range(20))
+    ]
+    error, gap_error = (math.sqrt(19 * np.var(each)) for each in (np.array(left)[:, 0], np.diff(left)[:, 0]))
+    known = {"sample_weight": weight, "clusters": clusters, **options}
+    assert metric_interval(y, a, name, **known).standard_error == pytest.approx(error, rel=0.03)
+    assert metric_difference(y, a, b, name, **known).standard_error == pytest.approx(gap_error, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("roc_auc_score", {}),
+        ("partial_auc_score", {"fpr_bounds": (0.0, 0.6)}),
+        ("bounded_brier_loss", {"prevalence": 0.1}),
+        ("net_benefit_score", {"prevalence": 0.1, "threshold": 0.2}),
+    ],
+)
+def test_a_cluster_of_more_than_half_of_a_class_has_no_interval_where_means_are_by_class(name, options):
+    y, a, b, clusters = cluster_of_positives(1.0)
+    reason = f"one cluster holds {y[:30].sum() / y.sum():.0%} of the weight of the positives: an interval needs half"
+    found = metric_interval(y, a, name, clusters=clusters, **options)
+    assert found.value == pytest.approx(getattr(stakes.metrics, name)(y, a, **options))
+    assert found.note.startswith(reason)
+    gap = metric_difference(y, a, b, name, clusters=clusters, **options)
+    assert gap.note.startswith(reason)
+    assert np.isnan([*found.interval, *gap.interval, gap.p_value]).all()
+    assert metric_interval(~y, 1 - a, name, clusters=clusters, **options).note == found.note.replace("posi", "nega")
+    # the mean over all rows rests on all clusters
+    assert not np.isnan(metric_interval(y, a, "bounded_brier_loss", clusters=clusters).interval).any()

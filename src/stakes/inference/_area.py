@@ -470,7 +470,8 @@ def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: D
         n = float((cells.weight**2 / cells.square).sum())
         variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
     else:
-        variance, _, _ = _dependent_sum(cells, cells.weight * centred / cells.total, dependence)
+        design = cells.design(*dependence)
+        variance = float(design.variance_of(design.contributions(np.asarray(centred, dtype=np.float64)))[0])
     shift = abs(moving) * math.sqrt(variance)
     return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
 
@@ -500,12 +501,8 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
 
 def dependent_variance(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
     """Variance of a mean of placements by class, its degrees of freedom, and why it may be undefined."""
-    masses = cells.masses
-    return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
-
-
-def _dependent_sum(cells: WeightedCells, contributions: Floats, dependence: Dependence) -> tuple[float, float, str]:
-    design = cells.design(*dependence)
+    masses, design = cells.masses, replace(cells.design(*dependence), by_class=True)
+    contributions = cells.weight * centred / np.where(cells.y, masses[1], masses[0])
     variance, degrees, reason = design.variance_of(design.with_weight_estimation(contributions))
     return float(variance), float(degrees), reason
 

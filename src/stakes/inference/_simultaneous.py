@@ -450,7 +450,7 @@ def dependent_pieces(
     ``bins`` say how many of the thresholds each score reaches, for each model; ``codes`` are those of the clusters.
     """
     weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # rarely needed
-    design = Design(rows.y, weight, codes=codes, origin=rows.origin)
+    design = Design(rows.y, weight, fixed=fixed_prevalence, codes=codes, origin=rows.origin)
     if not design.dependent:
         return pieces
     if design.reason:
