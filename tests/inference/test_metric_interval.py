@@ -657,3 +657,36 @@ def test_a_cluster_of_more_than_half_of_a_class_has_no_interval_where_means_are_
     assert metric_interval(~y, 1 - a, name, clusters=clusters, **options).note == found.note.replace("posi", "nega")
     # the mean over all rows rests on all clusters
     assert not np.isnan(metric_interval(y, a, "bounded_brier_loss", clusters=clusters).interval).any()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_error_of_the_regret_of_auc_counts_what_area_and_prevalence_share_within_clusters(sign, weighted):
+    """Where clusters of many positives are ranked better or worse than others, by the jackknife over clusters."""
+    rng = np.random.default_rng(3)
+    clusters, level = np.repeat(np.arange(60), 20), rng.normal(size=60)[np.repeat(np.arange(60), 20)]
+    y = rng.random(1200) < 1 / (1 + np.exp(2 - level))
+    a, b = (1 / (1 + np.exp(-(y * shift * level + rng.normal(size=1200)))) for shift in (2.0 * sign, 0.5))
+    weight = rng.gamma(5, 0.2, 1200) if weighted else np.ones(1200)
+    metric = stakes.metrics.auc_regret
+    left = [
+        [metric(y[kept], s[kept], sample_weight=weight[kept]) for s in (a, b)]
+        for kept in (clusters != code for code in range(60))
+    ]
+    error, gap_error = (math.sqrt(59 * np.var(each)) for each in (np.array(left)[:, 0], np.diff(left)[:, 0]))
+    known = {"sample_weight": weight, "clusters": clusters}
+    one, gap = metric_interval(y, a, "auc_regret", **known), metric_difference(y, a, b, "auc_regret", **known)
+    assert one.standard_error == pytest.approx(error, rel=0.03)
+    assert gap.standard_error == pytest.approx(gap_error, rel=0.03)
+    for found in (one, gap):
+        assert 1.9 < 0.5 * np.ptp(found.interval) / found.standard_error < 2.5  # a quantile of Student's t
+
+
+def test_the_regret_of_auc_over_clusters_of_one_row_is_that_of_independent_rows():
+    y, a, b, weight = rows(400)
+    for known in ({}, {"sample_weight": weight}):
+        for found in (
+            [metric_interval(y, a, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
+            [metric_difference(y, a, b, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
+        ):
+            assert found[0].standard_error == pytest.approx(found[1].standard_error, rel=0.03)

@@ -18,6 +18,7 @@ from stakes.core.options import check_rule, refuse_weighing
 from stakes.core.score_table import Rule, ScoreTable, row_losses
 from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, RocWindow, check_parameters, guess_metric
+from stakes.variance.dependence import Design
 from stakes.variance.influence import (
     NEEDED_FOR_SKILL,
     GroupedRows,
@@ -323,14 +324,23 @@ class AreaRegret(Limited):
         2 rate (1 - rate).
     shift : float
         Derivative of the regret to the prevalence times the standard error of that; 0 where the prevalence is stated.
-    standard_error : float
-        Of the regret.
+    correlation : float
+        Of the errors that the area and the prevalence bring to the regret, which rows that depend on each other share.
     """
 
     area: Area | AreaDifference
     factor: float
     shift: float
-    standard_error: float
+    correlation: float = 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the regret."""
+        return self._joined(self.factor * self.area.standard_error, self.shift)
+
+    def _joined(self, area: float, rate: float) -> float:
+        """Error from that of the area and that of the prevalence."""
+        return math.hypot(area + self.correlation * rate, math.sqrt(max(1.0 - self.correlation**2, 0.0)) * rate)
 
     @property
     def value(self) -> float:
@@ -347,7 +357,7 @@ class AreaRegret(Limited):
         """Combine the limits of the area with the error of the prevalence."""
         low, high = self.area.limits(alpha)
         rate = self.shift * float(t_quantile(alpha, self.area.degrees))
-        below, above = (math.hypot(self.factor * abs(end - self.area.value), rate) for end in (high, low))
+        below, above = (self._joined(self.factor * abs(end - self.area.value), rate) for end in (high, low))
         least = -0.5 if isinstance(self.area, AreaDifference) else 0.0
         return max(self.value - below, least), min(self.value + above, 0.5)
 
@@ -457,23 +467,31 @@ def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence
     return replace(gap, variance=variance, degrees=degrees)
 
 
-def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: Dependence = INDEPENDENT) -> AreaRegret:
-    """Regret of thresholds that are drawn like the scores, from the area or the difference of two."""
-    rate = cells.prevalence
+def area_regret(
+    cells: Sequence[WeightedCells], area: Area | AreaDifference, dependence: Dependence = INDEPENDENT
+) -> AreaRegret:
+    """Regret of thresholds that are drawn like the scores, from the area of one model or the difference of two."""
+    first = cells[0]
+    rate = first.prevalence
     factor = 2.0 * rate * (1.0 - rate)
     gap = -area.value if isinstance(area, AreaDifference) else 1.0 - area.value
-    moving = 0.0 if cells.fixed_prevalence else 2.0 * (1.0 - 2.0 * rate) * gap
+    moving = 0.0 if first.fixed_prevalence else 2.0 * (1.0 - 2.0 * rate) * gap
     if moving == 0.0 or math.isnan(area.variance):
-        return AreaRegret(area, factor, 0.0, factor * area.standard_error)
-    centred = cells.y - rate
-    if are_independent(dependence) and cells.origin is None:
-        n = float((cells.weight**2 / cells.square).sum())
-        variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
-    else:
-        design = cells.design(*dependence)
-        variance = float(design.variance_of(design.contributions(np.asarray(centred, dtype=np.float64)))[0])
-    shift = abs(moving) * math.sqrt(variance)
-    return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
+        return AreaRegret(area, factor, 0.0)
+    centred = first.y - np.float64(rate)
+    if are_independent(dependence) and first.origin is None:
+        n = float((first.weight**2 / first.square).sum())
+        variance = float(first.square @ (centred * centred)) / first.total**2 * n / (n - 1.0)
+        return AreaRegret(area, factor, abs(moving) * math.sqrt(variance))
+    design = first.design(*dependence)
+    errors = design.independent_units(design.contributions(centred)) * moving
+    placement = placements(first) if len(cells) == 1 else placements(first) - placements(cells[1])
+    by_class, contributions = _area_contributions(first, placement - area.value, dependence)
+    shown = by_class.independent_units(contributions)
+    shift, scale = math.sqrt(float(errors @ errors)), math.sqrt(float(shown @ shown))
+    # rows of one unit err together in the area and in the prevalence
+    correlation = -float(errors @ shown) / (shift * scale) if scale > 0.0 else 0.0
+    return AreaRegret(area, factor, shift, correlation)
 
 
 def _sums(placement: Floats, cells: WeightedCells) -> Sums:
@@ -501,10 +519,16 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
 
 def dependent_variance(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
     """Variance of a mean of placements by class, its degrees of freedom, and why it may be undefined."""
+    design, contributions = _area_contributions(cells, centred, dependence)
+    variance, degrees, reason = design.variance_of(contributions)
+    return float(variance), float(degrees), reason
+
+
+def _area_contributions(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[Design, Floats]:
+    """How the rows of an area depend on each other, and what each contributes to its error."""
     masses, design = cells.masses, replace(cells.design(*dependence), by_class=True)
     contributions = cells.weight * centred / np.where(cells.y, masses[1], masses[0])
-    variance, degrees, reason = design.variance_of(design.with_weight_estimation(contributions))
-    return float(variance), float(degrees), reason
+    return design, design.with_weight_estimation(contributions)
 
 
 # Metrics that are means of row values, and skills, which compare such a mean with that of a constant decision.

@@ -288,7 +288,7 @@ def _measured(
     if name == "partial_auc_score":
         return partial_area(RocWindow.of(**options), cells, known)
     area = area_estimate(cells, known)
-    return area if name == "roc_auc_score" else area_regret(cells, area, known)
+    return area if name == "roc_auc_score" else area_regret((cells,), area, known)
 
 
 def metric_difference(
@@ -388,7 +388,7 @@ def _difference(
         if metric == "partial_auc_score":
             return partial_area_gap(RocWindow.of(**options), cells, dependence)
         gap = area_gap(*cells, dependence)
-        return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
+        return gap if metric == "roc_auc_score" else area_regret(cells, gap, dependence)
     return mean_moments(row_mean(metric, options), cells, dependence)
 
 
