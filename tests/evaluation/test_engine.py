@@ -304,15 +304,22 @@ def test_an_evaluation_over_clusters_in_the_engine_is_that_of_the_rows(lazy, ask
 
 
 @pytest.mark.parametrize(
-    ("codes", "reason"),
+    ("codes", "asked", "reason"),
     [
-        (np.where(RNG.random(ROWS) < 0.6, 0, np.arange(ROWS)), "one cluster holds 61% of all weight"),
-        (np.where(Y, np.arange(ROWS) % 4, np.arange(ROWS)), ""),  # four clusters have the positives
+        (np.where(RNG.random(ROWS) < 0.6, 0, np.arange(ROWS)), {}, "one cluster holds 61% of all weight"),
+        (np.where(Y, np.arange(ROWS) % 4, np.arange(ROWS)), {}, ""),  # four clusters have the positives
+        (np.where(Y, 0, np.arange(ROWS)), {}, ""),
+        (
+            np.where(Y, 0, np.arange(ROWS)),
+            {"prevalence": 0.02},
+            "one cluster holds 100% of the weight of the positives",
+        ),
     ],
-    ids=["one is large", "few with positives"],
+    ids=["one is large", "few with positives", "one with positives", "one with positives, at a prevalence"],
 )
-def test_uneven_clusters_get_what_they_get_in_memory(codes, reason):
-    found, known = (evaluate_frame(make(COLUMNS | {"patient": codes}), **PATIENTS) for make in (duckdb, pl.DataFrame))
+def test_uneven_clusters_get_what_they_get_in_memory(codes, asked, reason):
+    frames = (make(COLUMNS | {"patient": codes}) for make in (duckdb, pl.DataFrame))
+    found, known = (evaluate_frame(frame, **PATIENTS | asked) for frame in frames)
     assert reason in known["a"].note
     assert (found["a"].note, found.moments.rows) == (known["a"].note, known.moments.rows)
     assert found["a"].interval == pytest.approx(known["a"].interval, rel=1e-10, nan_ok=True)

@@ -399,3 +399,22 @@ def test_a_function_may_keep_its_tables_and_a_metric_by_name_draws_the_same():
     for replicate in by_name.replicates[:5, 0, 0]:
         drawn = order[rng.integers(0, len(y), len(y))]
         assert replicate == pytest.approx(roc_auc_score(y[drawn], score[drawn]), abs=1e-12)
+
+
+def test_resamples_without_a_class_that_a_stated_prevalence_needs_are_left_out():
+    """The same draws by hand: undefined where no positive was drawn, else the loss of the repeated rows."""
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(8), 10)
+    y, score = (clusters < 2) & (rng.random(80) < 0.7), rng.random(80).round(2)
+    with pytest.warns(UserWarning, match=r"\d+ of 60 resamples leave the statistic undefined"):
+        found = bootstrap(
+            y, {"a": score, "b": score**2}, "bounded_brier_loss", clusters=clusters, prevalence=0.1, n_resamples=60
+        )
+    rng, draw, expected = np.random.default_rng(0), draw_clusters(clusters), []
+    for _ in range(60):
+        again = np.repeat(np.arange(80), draw(rng))
+        known = y[again].any()
+        losses = [bounded_brier_loss(y[again], s[again], prevalence=0.1) for s in (score, score**2)] if known else None
+        expected.append(losses or [math.nan, math.nan])
+    assert 0 < np.isnan(expected).any(axis=1).sum() < 30
+    np.testing.assert_allclose(found.replicates[:, :, 0], expected, rtol=1e-12)

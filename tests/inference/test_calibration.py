@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression
 
-from stakes import ScoreTable
+from stakes import ScoreTable, TimeToEvent
 from stakes.inference import _calibration, calibration_summary
 from stakes.inference._calibration import _weighted_quantiles
 
@@ -249,3 +249,40 @@ def test_noise_of_calibrated_scores_is_that_of_their_own_rates(monkeypatch):
     calibration_summary(y, score)  # of each score just such a share are positive
     (found,) = seen
     assert found.alone == pytest.approx(found.noise, rel=0.05, abs=0.01)
+
+
+def followed_rows(n):
+    """Scores, classes and who is censored at random."""
+    rng = np.random.default_rng(7)
+    score = rng.beta(2, 2, n)
+    return score, rng.random(n) < score, rng.random(n) < 0.3, rng
+
+
+def test_observed_to_expected_at_a_stated_prevalence_is_that_of_the_classes_mean_scores():
+    score, y, cut, _ = followed_rows(4000)
+    expected = 0.1 * score[y].mean() + 0.9 * score[~y].mean()
+    for censored, tolerance in ((np.zeros(4000, dtype=bool), 1e-12), (cut, 0.02)):
+        event, time = np.where(censored, 0, y), np.where(censored, 0.5, np.where(y, 1.0, 3.0))
+        found = calibration_summary(TimeToEvent(event=event, time=time, horizon=2.0), score, prevalence=0.1)
+        assert found.o_e_ratio == pytest.approx(0.1 / expected, rel=tolerance)
+        assert found.observed / found.expected == pytest.approx(found.o_e_ratio)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_error_of_observed_to_expected_at_a_stated_prevalence_is_that_of_the_jackknife(weighted, clustered):
+    n = 240
+    score, y, cut, rng = followed_rows(n)
+    groups = rng.integers(0, 40, n) if clustered else np.arange(n)
+    weight = rng.gamma(3, 1 / 3, n) + 0.05 if weighted else np.ones(n)
+    event, time = np.where(cut, 0, y), np.where(cut, 0.5 + score, np.where(y, 1.0, 3.0))
+
+    def summary(rows, **options):
+        outcome = TimeToEvent(event=event[rows], time=time[rows], horizon=2.0, sample_weight=weight[rows])
+        return calibration_summary(outcome, score[rows], prevalence=0.2, **options)
+
+    left_out = np.array([math.log(summary(groups != g).o_e_ratio) for g in np.unique(groups)])
+    error = math.sqrt((len(left_out) - 1) * left_out.var())
+    whole = summary(np.ones(n, dtype=bool), clusters=groups if clustered else None)
+    estimate = next(e for e in whole.estimates if e.metric == "o_e_ratio")
+    assert estimate.standard_error / estimate.value == pytest.approx(error, rel=0.04)

@@ -538,3 +538,155 @@ def test_partial_areas_of_clusters_have_the_variance_of_the_jackknife(asked, sha
     gap = metric_difference(y, *scores, "partial_auc_score", clusters=cluster, **asked)
     apart = deviation(lambda kept: np.subtract(*(partial_auc_score(y[kept], s[kept], **asked) for s in scores)))
     assert gap.standard_error == pytest.approx(apart, rel=0.05)
+
+
+def one_large_cluster(seed=0, n=400):
+    """Labels, two scores that two positives tell apart, and clusters of which one holds 45% of the rows."""
+    rng = np.random.default_rng(seed)
+    y, clusters = (rng.random(n) < 0.2).astype(int), np.append(np.zeros(180, int), np.arange(1, n - 179))
+    a = 1 / (1 + np.exp(-rng.normal(size=n) - y))
+    b = a.copy()
+    b[np.flatnonzero(y)[-2:]] **= 3
+    return y, a, b, clusters
+
+
+def test_p_value_of_areas_is_the_level_whose_interval_ends_at_zero_with_one_degree_of_freedom():
+    y, a, b, clusters = one_large_cluster()
+
+    def found(level):
+        return metric_difference(y, a, b, "roc_auc_score", clusters=clusters, confidence_level=level)
+
+    low, high = 0.001, 0.999  # of the levels of intervals, by bisection
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        inside = found(middle).interval[0] <= 0.0 <= found(middle).interval[1]
+        low, high = (low, middle) if inside else (middle, high)
+    assert found(0.95).p_value == pytest.approx(1.0 - low, abs=1e-9)
+    assert 0.3 < found(0.95).p_value < 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["roc_auc_score", "partial_auc_score"])
+def test_difference_from_a_perfect_ranking_is_the_same_at_every_prevalence(name, seed):
+    """Areas are made of ranks within classes, so that a stated prevalence changes nothing but rounding."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        y = rng.random(60) < 0.3
+        perfect, other = np.where(y, 0.9, 0.1), np.clip(np.round(0.6 * rng.random(60) + 0.3 * y, 2), 0, 1)
+        options = {"fpr_bounds": (0.0, 0.9)} if name == "partial_auc_score" else {}
+        plain = metric_difference(y, perfect, other, name, **options)
+        for prevalence in (0.1, 0.2, 0.37):
+            stated = metric_difference(y, perfect, other, name, prevalence=prevalence, **options)
+            assert stated.difference == pytest.approx(plain.difference, abs=1e-12)
+            assert stated.interval == pytest.approx(plain.interval, abs=1e-9)
+            assert stated.p_value == pytest.approx(plain.p_value, abs=1e-9)
+            assert metric_interval(y, perfect, name, prevalence=prevalence, **options).value <= 1.0
+
+
+@pytest.mark.parametrize("given", [{"prevalence": 0.1}, {"pos_label": 1}, {"pos_label": False}, {"logits": True}])
+def test_arguments_of_two_classes_are_refused_for_losses_of_several(given):
+    y, a, _, _ = rows(60)
+    name, value = next(iter(given.items()))
+    with pytest.raises(ValueError, match=f"{name}= is for metrics of two classes.*got {value!r}"):
+        metric_interval(y.astype(int), np.column_stack([1 - a, a]), "penalized_brier_loss", **given)
+
+
+def test_net_benefit_has_its_value_and_the_note_where_clusters_or_follow_up_allow_no_interval():
+    y, a, _, _ = rows(300)
+    large = np.append(np.zeros(200, int), np.arange(100) + 1)
+    outcome = stakes.TimeToEvent(event=y, time=np.append(np.full(297, 1.0), np.full(3, 3.0)), horizon=2.0)
+    for outcome_or_labels, clusters, reason in (
+        (y, large, "one cluster holds 67% of all weight"),
+        (outcome, None, "only 3 rows were followed"),
+    ):
+        found = metric_interval(outcome_or_labels, a, "net_benefit_score", threshold=0.2, clusters=clusters)
+        other = metric_interval(outcome_or_labels, a, "bounded_brier_loss", clusters=clusters)
+        assert found.value == pytest.approx(stakes.metrics.net_benefit_score(outcome_or_labels, a, threshold=0.2))
+        assert np.isnan([*found.interval, *other.interval]).all()
+        assert found.note == other.note
+        assert found.note.startswith(reason)
+
+
+def cluster_of_positives(share, seed=4, count=20):
+    """Labels, two scores and clusters of which the first has about this share of the positives, at lower scores."""
+    rng = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(count), 30)
+    y = rng.random(len(clusters)) < 0.05
+    y[clusters == 0] = rng.random(30) < share
+    a, b = (rng.normal(size=len(y)) + shift * y - 0.8 * (clusters == 0) for shift in (1.2, 0.4))
+    return y, 1 / (1 + np.exp(-a)), 1 / (1 + np.exp(-b)), clusters
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("roc_auc_score", {}), ("partial_auc_score", {"fpr_bounds": (0.0, 0.6)})]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_error_of_an_area_is_the_jackknifes_where_one_cluster_has_nearly_half_of_a_class(name, options, weighted):
+    y, a, b, clusters = cluster_of_positives(0.6)
+    weight = np.random.default_rng(2).gamma(5, 0.2, len(y)) if weighted else np.ones(len(y))
+    assert 0.35 < (weight * y)[clusters == 0].sum() / (weight @ y) < 0.5
+    metric = getattr(stakes.metrics, name)
+    left = [
+        [metric(y[kept], s[kept], sample_weight=weight[kept], **options) for s in (a, b)]
+        for kept in (clusters != code for code in range(20))
+    ]
+    error, gap_error = (math.sqrt(19 * np.var(each)) for each in (np.array(left)[:, 0], np.diff(left)[:, 0]))
+    known = {"sample_weight": weight, "clusters": clusters, **options}
+    assert metric_interval(y, a, name, **known).standard_error == pytest.approx(error, rel=0.03)
+    assert metric_difference(y, a, b, name, **known).standard_error == pytest.approx(gap_error, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("roc_auc_score", {}),
+        ("partial_auc_score", {"fpr_bounds": (0.0, 0.6)}),
+        ("bounded_brier_loss", {"prevalence": 0.1}),
+        ("net_benefit_score", {"prevalence": 0.1, "threshold": 0.2}),
+    ],
+)
+def test_a_cluster_of_more_than_half_of_a_class_has_no_interval_where_means_are_by_class(name, options):
+    y, a, b, clusters = cluster_of_positives(1.0)
+    reason = f"one cluster holds {y[:30].sum() / y.sum():.0%} of the weight of the positives: an interval needs half"
+    found = metric_interval(y, a, name, clusters=clusters, **options)
+    assert found.value == pytest.approx(getattr(stakes.metrics, name)(y, a, **options))
+    assert found.note.startswith(reason)
+    gap = metric_difference(y, a, b, name, clusters=clusters, **options)
+    assert gap.note.startswith(reason)
+    assert np.isnan([*found.interval, *gap.interval, gap.p_value]).all()
+    assert metric_interval(~y, 1 - a, name, clusters=clusters, **options).note == found.note.replace("posi", "nega")
+    # the mean over all rows rests on all clusters
+    assert not np.isnan(metric_interval(y, a, "bounded_brier_loss", clusters=clusters).interval).any()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_error_of_the_regret_of_auc_counts_what_area_and_prevalence_share_within_clusters(sign, weighted):
+    """Where clusters of many positives are ranked better or worse than others, by the jackknife over clusters."""
+    rng = np.random.default_rng(3)
+    clusters, level = np.repeat(np.arange(60), 20), rng.normal(size=60)[np.repeat(np.arange(60), 20)]
+    y = rng.random(1200) < 1 / (1 + np.exp(2 - level))
+    a, b = (1 / (1 + np.exp(-(y * shift * level + rng.normal(size=1200)))) for shift in (2.0 * sign, 0.5))
+    weight = rng.gamma(5, 0.2, 1200) if weighted else np.ones(1200)
+    metric = stakes.metrics.auc_regret
+    left = [
+        [metric(y[kept], s[kept], sample_weight=weight[kept]) for s in (a, b)]
+        for kept in (clusters != code for code in range(60))
+    ]
+    error, gap_error = (math.sqrt(59 * np.var(each)) for each in (np.array(left)[:, 0], np.diff(left)[:, 0]))
+    known = {"sample_weight": weight, "clusters": clusters}
+    one, gap = metric_interval(y, a, "auc_regret", **known), metric_difference(y, a, b, "auc_regret", **known)
+    assert one.standard_error == pytest.approx(error, rel=0.03)
+    assert gap.standard_error == pytest.approx(gap_error, rel=0.03)
+    for found in (one, gap):
+        assert 1.9 < 0.5 * np.ptp(found.interval) / found.standard_error < 2.5  # a quantile of Student's t
+
+
+def test_the_regret_of_auc_over_clusters_of_one_row_is_that_of_independent_rows():
+    y, a, b, weight = rows(400)
+    for known in ({}, {"sample_weight": weight}):
+        for found in (
+            [metric_interval(y, a, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
+            [metric_difference(y, a, b, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
+        ):
+            assert found[0].standard_error == pytest.approx(found[1].standard_error, rel=0.03)

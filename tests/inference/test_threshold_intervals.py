@@ -154,3 +154,25 @@ def test_every_entry_covers_its_truth(prevalence):
         for name in MEASURES:
             held[name] += found.low[name][0] <= truth[name] <= found.high[name][0]
     assert all(0.92 <= count / 400 <= 0.98 for count in held.values()), held
+
+
+def test_regret_at_a_cost_of_zero_has_the_limits_of_the_share_of_misses():
+    y, score = counts(30, 20, 10, 140)
+    found = threshold_intervals(y, score, thresholds=[0.0, 0.5, 1.0], costs=0.0)
+    assert found.estimate["regret"].tolist() == [0.0, 0.05, 0.2]
+    # at a threshold of 0 nobody is missed, whatever the rows
+    limits = [(0.0, 0.0), mid_p(10, 200), mid_p(40, 200)]
+    assert list(zip(found.low["regret"], found.high["regret"], strict=True)) == [
+        pytest.approx(x, abs=1e-8) for x in limits
+    ]
+    stated = threshold_intervals(y, score, thresholds=[0.0, 0.5], costs=0.0, prevalence=0.1)
+    low, high = mid_p(10, 40)
+    assert (stated.low["regret"][1], stated.high["regret"][1]) == pytest.approx((0.1 * low, 0.1 * high), abs=1e-8)
+    assert (stated.low["regret"][0], stated.high["regret"][0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("cost", [0.2, 1.0])
+def test_regret_of_acting_on_all_has_the_limits_of_the_share_of_negatives(cost):
+    found = threshold_intervals(*counts(30, 20, 10, 140), thresholds=[0.0], costs=cost)
+    low, high = mid_p(160, 200)
+    assert (found.low["regret"][0], found.high["regret"][0]) == pytest.approx((cost * low, cost * high), abs=1e-8)

@@ -467,3 +467,19 @@ def test_calibration_has_two_rows_for_each_model_with_the_numbers_of_the_library
         written = f"{found.o_e_ratio:.2f}{low:.2f} to {high:.2f}".replace("-", "\N{MINUS SIGN}")
         assert written in row
         assert row[2].startswith(f"{found.n_rows:,}")
+
+
+@pytest.mark.parametrize("given", ["all weight", "the weight of the positives"])
+def test_clusters_that_allow_no_interval_leave_a_page_without_intervals_and_say_why(given):
+    y, scores = simulated(["a", "b"])
+    large = np.arange(len(y)) < 0.6 * len(y) if given == "all weight" else y == 1
+    prevalence = None if given == "all weight" else 0.1
+    evaluation = evaluate(
+        y, scores, costs=(0.1, 0.3), prevalence=prevalence, clusters=np.where(large, 0, np.arange(len(y)))
+    )
+    page = render(evaluation)
+    share = "60%" if given == "all weight" else "100%"
+    assert page.payload["unsure"] == f"one cluster holds {share} of {given}: an interval needs half at most"
+    assert page.payload["spread"] is None
+    assert page.payload["bands"] is None
+    assert math.isnan(evaluation["a"].interval[0])

@@ -18,6 +18,7 @@ from stakes.core.options import check_rule, refuse_weighing
 from stakes.core.score_table import Rule, ScoreTable, row_losses
 from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, RocWindow, check_parameters, guess_metric
+from stakes.variance.dependence import Design
 from stakes.variance.influence import (
     NEEDED_FOR_SKILL,
     GroupedRows,
@@ -55,6 +56,7 @@ Number = TypeVar("Number", float, Floats)
 
 NEEDED_FOR_AREA = 3  # of each class; and effective rows that distinguish two areas
 _HALVINGS = 80
+_ROUNDING = 1e-24  # of the larger of two variances: what is left of that of a perfect ranking
 _FURTHEST = 38.0  # standard errors beyond which a p-value underflows
 _CLASSES = ("negatives", "positives")
 
@@ -118,7 +120,7 @@ class Area(Limited):
         """Wilson-type interval, within [0, 1]."""
         if self.note or math.isnan(self.value):
             return math.nan, math.nan
-        low, high = _wilson(np.float64(self.value), t_quantile(alpha, self.degrees) ** 2 * self._unit)
+        low, high = _wilson(np.float64(self.value), t_quantile(alpha, self.degrees), self._unit)
         return float(low), float(high)
 
     def delong(self, confidence_level: float) -> tuple[float, float]:
@@ -193,7 +195,7 @@ class AreaDifference(Limited):
         """Lower bound of the variance of the difference, from Hanley and McNeil's variances."""
         one, two = (area.floor * area.value * (1.0 - area.value) for area in (self.first, self.second))
         r = _correlation(self.first.variance, self.second.variance, self.variance)
-        return one + two - 2.0 * r * math.sqrt(one * two)
+        return max(one + two - 2.0 * r * math.sqrt(one * two), 0.0)
 
     def limits(self, alpha: float) -> tuple[float, float]:
         """Two-sided interval of level 1 - alpha."""
@@ -249,11 +251,10 @@ def _normal(confidence_level: float, degrees: float) -> float:
 
 
 def _correlation(first: float, second: float, difference: float) -> float:
-    """Correlation of two estimates from their variances and that of their difference."""
-    both = first * second
-    if both == 0.0:
+    """Correlation of two estimates from their variances and that of their difference; 0 if one is but rounding."""
+    if min(first, second) <= _ROUNDING * max(first, second):
         return 0.0
-    return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(both))))
+    return max(-1.0, min(1.0, (first + second - difference) / (2.0 * math.sqrt(first * second))))
 
 
 def area_of(sums: Sums) -> Area:
@@ -262,7 +263,7 @@ def area_of(sums: Sums) -> Area:
     The placement of a positive is the share of the negatives that it outranks, that of a negative the share of the
     positives that outrank it.
     """
-    value = float(sums.mean[1])
+    value = min(float(sums.mean[1]), 1.0)  # rounding of weights takes that of a perfect ranking beyond
     counts = round(float(sums.count[0])), round(float(sums.count[1]))
     alike = sums.weight**2 / sums.second[0]
     return Area(
@@ -274,11 +275,11 @@ def group_areas(grouped: GroupedRows, score: Floats, confidence_level: float) ->
     """Area of every group of independent rows, and both ends of its interval; nan as for one area."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # groups of one class
         sums = grouped.sums(_group_placements(grouped, score[grouped.order]))
-        value = np.where((sums.count > 0.0).all(axis=0), sums.mean[1], np.nan)
+        value = np.where((sums.count > 0.0).all(axis=0), np.minimum(sums.mean[1], 1.0), np.nan)
         variance, degrees = spread_by_class(sums, value)
         floor, spread = least_variance(value, *sums.weight**2 / sums.second[0]), value * (1.0 - value)
         unit = np.where(spread > 0.0, np.maximum(variance / spread, floor), floor)
-        low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees) ** 2 * unit)
+        low, high = _wilson(value, t_quantile(1.0 - confidence_level, degrees), unit)
     enough = (sums.count >= NEEDED_FOR_AREA).all(axis=0)
     return value, np.where(enough, low, np.nan), np.where(enough, high, np.nan)
 
@@ -323,14 +324,23 @@ class AreaRegret(Limited):
         2 rate (1 - rate).
     shift : float
         Derivative of the regret to the prevalence times the standard error of that; 0 where the prevalence is stated.
-    standard_error : float
-        Of the regret.
+    correlation : float
+        Of the errors that the area and the prevalence bring to the regret, which rows that depend on each other share.
     """
 
     area: Area | AreaDifference
     factor: float
     shift: float
-    standard_error: float
+    correlation: float = 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the regret."""
+        return self._joined(self.factor * self.area.standard_error, self.shift)
+
+    def _joined(self, area: float, rate: float) -> float:
+        """Error from that of the area and that of the prevalence."""
+        return math.hypot(area + self.correlation * rate, math.sqrt(max(1.0 - self.correlation**2, 0.0)) * rate)
 
     @property
     def value(self) -> float:
@@ -347,7 +357,7 @@ class AreaRegret(Limited):
         """Combine the limits of the area with the error of the prevalence."""
         low, high = self.area.limits(alpha)
         rate = self.shift * float(t_quantile(alpha, self.area.degrees))
-        below, above = (math.hypot(self.factor * abs(end - self.area.value), rate) for end in (high, low))
+        below, above = (self._joined(self.factor * abs(end - self.area.value), rate) for end in (high, low))
         least = -0.5 if isinstance(self.area, AreaDifference) else 0.0
         return max(self.value - below, least), min(self.value + above, 0.5)
 
@@ -357,14 +367,17 @@ class AreaRegret(Limited):
 
 
 def level_reached(estimate: Limited, null: float) -> float:
-    """P-value by inversion: the smallest alpha whose interval excludes the null; nan without an interval."""
+    """P-value by inversion: the smallest alpha whose interval excludes the null; nan without an interval.
+
+    Limits that are undefined at a level too small for the quantile exclude nothing.
+    """
     if math.isnan(estimate.limits(0.5)[0]):
         return math.nan
     inside, outside = _FURTHEST, 0.0
     for _ in range(_HALVINGS):
         z = 0.5 * (inside + outside)
         low, high = estimate.limits(math.erfc(z / math.sqrt(2.0)))
-        inside, outside = (z, outside) if low <= null <= high else (inside, z)
+        inside, outside = (inside, z) if low > null or high < null else (z, outside)
     return math.erfc(inside / math.sqrt(2.0))
 
 
@@ -380,10 +393,13 @@ def least_variance(area: Number, negatives: Number, positives: Number) -> Number
     return (1.0 + count * (1.0 - area) / (2.0 - area) + count * area / (1.0 + area)) / (positives * negatives)
 
 
-def _wilson(value: Floats | np.float64, k: Floats) -> tuple[Floats, Floats]:
-    """Ends of Wilson's interval, where k is the square of the quantile times the variance over value (1 - value)."""
-    middle, reach = value + 0.5 * k, np.sqrt(k * value * (1.0 - value) + 0.25 * k * k)
-    return (middle - reach) / (1.0 + k), (middle + reach) / (1.0 + k)
+def _wilson(value: Floats | np.float64, quantile: Floats, unit: Floats | float) -> tuple[Floats, Floats]:
+    """Ends of Wilson's interval, where ``unit`` is the variance over value (1 - value); [0, 1] where all overflows."""
+    with np.errstate(over="ignore"):
+        k = np.minimum(quantile * quantile * unit, np.finfo(float).max)
+    rest, part = 1.0 / (1.0 + k), k / (1.0 + k)
+    middle, reach = value * rest + 0.5 * part, np.sqrt(part * rest * value * (1.0 - value) + 0.25 * part * part)
+    return middle - reach, middle + reach
 
 
 def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
@@ -451,22 +467,31 @@ def area_gap(first: WeightedCells, second: WeightedCells, dependence: Dependence
     return replace(gap, variance=variance, degrees=degrees)
 
 
-def area_regret(cells: WeightedCells, area: Area | AreaDifference, dependence: Dependence = INDEPENDENT) -> AreaRegret:
-    """Regret of thresholds that are drawn like the scores, from the area or the difference of two."""
-    rate = cells.prevalence
+def area_regret(
+    cells: Sequence[WeightedCells], area: Area | AreaDifference, dependence: Dependence = INDEPENDENT
+) -> AreaRegret:
+    """Regret of thresholds that are drawn like the scores, from the area of one model or the difference of two."""
+    first = cells[0]
+    rate = first.prevalence
     factor = 2.0 * rate * (1.0 - rate)
     gap = -area.value if isinstance(area, AreaDifference) else 1.0 - area.value
-    moving = 0.0 if cells.fixed_prevalence else 2.0 * (1.0 - 2.0 * rate) * gap
+    moving = 0.0 if first.fixed_prevalence else 2.0 * (1.0 - 2.0 * rate) * gap
     if moving == 0.0 or math.isnan(area.variance):
-        return AreaRegret(area, factor, 0.0, factor * area.standard_error)
-    centred = cells.y - rate
-    if are_independent(dependence) and cells.origin is None:
-        n = float((cells.weight**2 / cells.square).sum())
-        variance = float(cells.square @ (centred * centred)) / cells.total**2 * n / (n - 1.0)
-    else:
-        variance, _, _ = _dependent_sum(cells, cells.weight * centred / cells.total, dependence)
-    shift = abs(moving) * math.sqrt(variance)
-    return AreaRegret(area, factor, shift, math.hypot(factor * area.standard_error, shift))
+        return AreaRegret(area, factor, 0.0)
+    centred = first.y - np.float64(rate)
+    if are_independent(dependence) and first.origin is None:
+        n = float((first.weight**2 / first.square).sum())
+        variance = float(first.square @ (centred * centred)) / first.total**2 * n / (n - 1.0)
+        return AreaRegret(area, factor, abs(moving) * math.sqrt(variance))
+    design = first.design(*dependence)
+    errors = design.independent_units(design.contributions(centred)) * moving
+    placement = placements(first) if len(cells) == 1 else placements(first) - placements(cells[1])
+    by_class, contributions = _area_contributions(first, placement - area.value, dependence)
+    shown = by_class.independent_units(contributions)
+    shift, scale = math.sqrt(float(errors @ errors)), math.sqrt(float(shown @ shown))
+    # rows of one unit err together in the area and in the prevalence
+    correlation = -float(errors @ shown) / (shift * scale) if scale > 0.0 else 0.0
+    return AreaRegret(area, factor, shift, correlation)
 
 
 def _sums(placement: Floats, cells: WeightedCells) -> Sums:
@@ -494,14 +519,16 @@ def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
 
 def dependent_variance(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[float, float, str]:
     """Variance of a mean of placements by class, its degrees of freedom, and why it may be undefined."""
-    masses = cells.masses
-    return _dependent_sum(cells, cells.weight * centred / np.where(cells.y, masses[1], masses[0]), dependence)
-
-
-def _dependent_sum(cells: WeightedCells, contributions: Floats, dependence: Dependence) -> tuple[float, float, str]:
-    design = cells.design(*dependence)
-    variance, degrees, reason = design.variance_of(design.with_weight_estimation(contributions))
+    design, contributions = _area_contributions(cells, centred, dependence)
+    variance, degrees, reason = design.variance_of(contributions)
     return float(variance), float(degrees), reason
+
+
+def _area_contributions(cells: WeightedCells, centred: Floats, dependence: Dependence) -> tuple[Design, Floats]:
+    """How the rows of an area depend on each other, and what each contributes to its error."""
+    masses, design = cells.masses, replace(cells.design(*dependence), by_class=True)
+    contributions = cells.weight * centred / np.where(cells.y, masses[1], masses[0])
+    return design, design.with_weight_estimation(contributions)
 
 
 # Metrics that are means of row values, and skills, which compare such a mean with that of a constant decision.
@@ -723,7 +750,7 @@ def _share(window: RocWindow, cells: WeightedCells, dependence: Dependence) -> A
     table = cells.table
     if min(table.total_negatives, table.total_positives) <= 0.0:
         return Area(math.nan, math.nan, math.nan, math.nan, (round(cells.rows[0]), round(cells.rows[1])))
-    value, placement = window.share_below(table), _placements(window, cells)
+    value, placement = float(np.clip(window.share_below(table), 0.0, 1.0)), _placements(window, cells)
     sums, variance, degrees, reason = _spread(placement, cells, dependence)
     reason = reason or (_too_few_in_corner(placement, cells) if window.cuts_corner(table) else "")
     inside = np.array([window.fpr[1] - window.fpr[0], window.tpr[1] - window.tpr[0]]) * sums.weight**2 / sums.second[0]

@@ -219,14 +219,17 @@ class RowSource:
         return cls([cells_by_score(each.score, each.y) for each in samples], samples[0].weight, draw, prevalence)
 
     def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
-        """Draw one resampled table for each model, all from the same rows."""
+        """Draw one resampled table for each model, all from the same rows; none if a prevalence lacks a class."""
         counts = self.draw(rng)
         drawn = int(counts.sum())
         columns = [counts.astype(np.float64)]
         if self.weight is not None:
             columns = [columns[0] * self.weight, columns[0] * self.weight**2]
         tables = [ScoreTable(*sums_by_cell(*model, columns), n_rows=drawn) for model in self.models]
-        return tables if self.prevalence is None else [table.with_prevalence(self.prevalence) for table in tables]
+        if self.prevalence is None:
+            return tables
+        complete = min(tables[0].total_negatives, tables[0].total_positives) > 0.0
+        return [table.with_prevalence(self.prevalence) for table in tables] if complete else []
 
 
 def cells_by_score(score: Floats, y: Bools) -> tuple[Floats, Integers]:
@@ -550,7 +553,7 @@ def bootstrap(
 
     def resampled() -> Any:
         found = [_as_mapping(function(table), name) for table in source.tables(rng, workspace)]
-        return [[row[term] for term in terms] for row in found]
+        return [[row[term] for term in terms] for row in found] or math.nan
 
     areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
     replicates = _replicates(areas or resampled, into, report)

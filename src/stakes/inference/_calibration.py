@@ -246,13 +246,16 @@ def observed_to_expected(cells: WeightedCells, design: Design, level: float) -> 
 
 
 def log_ratio_moments(cells: WeightedCells, design: Design) -> Moments:
-    """Moments of the logarithm of O:E; expected events use the scores of all rows, also those of unknown class."""
+    """Moments of the logarithm of O:E; expected events use the scores of all rows, also those of unknown class.
+
+    At a stated prevalence they are those of the classes, whose mean scores only rows of known class show.
+    """
     observed, expected = cells.prevalence, cells.mean_score
     if not (observed > 0.0 and expected > 0.0):
         reason = "no case is positive" if observed <= 0.0 else "every score is 0"
         return Moments(math.nan, math.nan, reason=reason)
     value, origin = math.log(observed / expected), cells.origin
-    if origin is None:
+    if origin is None or cells.fixed_prevalence:
         return _moments(design, value, cells.y / observed - cells.score / expected)
     counted = origin.counted
     contributions = design.contributions(design.centred(cells.y / observed))

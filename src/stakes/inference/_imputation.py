@@ -197,9 +197,7 @@ def pooled_area_difference(each: Sequence[AreaDifference], n_rows: float) -> Are
 def pooled_area_regret(each: Sequence[AreaRegret], n_rows: float) -> AreaRegret:
     """Pool regrets of thresholds drawn like the scores, through the areas that they are made of."""
     area = pooled([e.area for e in each], n_rows)
-    factor, shift = mean_of([e.factor for e in each]), mean_of([e.shift for e in each])
-    error = math.hypot(factor * area.standard_error, shift) if shift > 0.0 else factor * area.standard_error
-    return AreaRegret(area, factor, shift, error)
+    return AreaRegret(area, *(mean_of([getattr(e, name) for e in each]) for name in ("factor", "shift", "correlation")))
 
 
 def pooled_partial_area(each: Sequence[PartialArea], n_rows: float) -> PartialArea:

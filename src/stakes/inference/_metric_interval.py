@@ -257,6 +257,8 @@ def metric_interval(
         name != "net_benefit_score"
         or lags is not None
         or options.get("rule", "score") not in ("score", options["threshold"])
+        # rows or clusters that allow no interval allow no band
+        or (math.isnan(found.interval[0]) and (clusters is not None or isinstance(y_true, Outcome)))
     ):
         return found
     about = data | {"clusters": clusters, "confidence_level": level}
@@ -270,7 +272,7 @@ def _measured(
 ) -> Area | AreaRegret | PartialArea | Moments | CrossFitted:
     """Estimate a metric from labels and one column of scores."""
     if name in METRICS and METRICS[name].task == "multiclass":
-        return _multiclass(name, data, options, about["sample_weight"], dependence)
+        return _multiclass(name, data, about, options, dependence)
     checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
     if name in CROSS_FITTED:
         if dependence != (None, None):
@@ -286,7 +288,7 @@ def _measured(
     if name == "partial_auc_score":
         return partial_area(RocWindow.of(**options), cells, known)
     area = area_estimate(cells, known)
-    return area if name == "roc_auc_score" else area_regret(cells, area, known)
+    return area if name == "roc_auc_score" else area_regret((cells,), area, known)
 
 
 def metric_difference(
@@ -386,7 +388,7 @@ def _difference(
         if metric == "partial_auc_score":
             return partial_area_gap(RocWindow.of(**options), cells, dependence)
         gap = area_gap(*cells, dependence)
-        return gap if metric == "roc_auc_score" else area_regret(cells[0], gap, dependence)
+        return gap if metric == "roc_auc_score" else area_regret(cells, gap, dependence)
     return mean_moments(row_mean(metric, options), cells, dependence)
 
 
@@ -442,15 +444,18 @@ def _estimate(
 
 
 def _multiclass(
-    metric: str, data: tuple[Any, Any], options: dict[str, Any], sample_weight: Any, dependence: tuple[Any, Any]
+    metric: str, data: tuple[Any, Any], about: dict[str, Any], options: dict[str, Any], dependence: tuple[Any, Any]
 ) -> Moments:
     """Moments of a mean over rows of several classes."""
+    for name, default in (("pos_label", None), ("prevalence", None), ("logits", False)):
+        if about[name] is not default:
+            raise ValueError(f"{name}= is for metrics of two classes, which {metric!r} is not, got {about[name]!r}.")
     check_parameters(METRICS[metric], options)
     values = np.asarray(METRICS[metric].function(*data, per_sample=True, **options), dtype=np.float64)
-    weight = check_weights(sample_weight, len(values))
+    weight = check_weights(about["sample_weight"], len(values))
     if weight is not None:
         values, weight = values[weight > 0.0], weight[weight > 0.0]
-    codes, lags = check_dependence(*dependence, len(values), sample_weight)
+    codes, lags = check_dependence(*dependence, len(values), about["sample_weight"])
     ones = np.ones(len(values))
     # one class of rows: what they cost is bounded by the metric's range, if that has an end
     design = Design(ones > 0.0, ones if weight is None else weight, codes=codes, lags=lags)

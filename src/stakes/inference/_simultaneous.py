@@ -216,8 +216,8 @@ def acting_gains(kind: str, thresholds: Floats, per: float) -> Floats:
     return per * np.stack([-np.ones_like(t), (1.0 - t) / t])
 
 
-def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> Pieces:
-    """Build the terms of one model's curve."""
+def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float, decided: Floats | None = None) -> Pieces:
+    """Build the terms of one model's curve; ``decided`` are the thresholds of its decisions where costs have others."""
     gains, sides = acting_gains(kind, thresholds, per), SIDES[kind]
     coefficient = np.stack([gain if side else -gain for gain, side in zip(gains, sides, strict=True)])
     mass = np.stack([(counts.above if side else counts.below)[:, k] for k, side in enumerate(sides)], axis=1)
@@ -225,7 +225,8 @@ def curve_pieces(kind: str, counts: Counts, thresholds: Floats, per: float) -> P
     overlaps = {ABOVE: np.maximum.outer(order, order), BELOW: np.minimum.outer(order, order)}
     shared = np.stack([mass[1, k][overlaps[side]] for k, side in enumerate(sides)])
     # every score is at or above a threshold of 0
-    known = (thresholds <= 0.0) & (np.array([[not side] for side in sides]) | counts.totals.fixed_prevalence)
+    decided = thresholds if decided is None else decided
+    known = (decided <= 0.0) & (np.array([[not side] for side in sides]) | counts.totals.fixed_prevalence)
     return _sum_of_shares(coefficient, mass, counts.totals, gains[:, :, None] * gains[:, None] * shared, known)
 
 
@@ -449,7 +450,7 @@ def dependent_pieces(
     ``bins`` say how many of the thresholds each score reaches, for each model; ``codes`` are those of the clusters.
     """
     weight = np.broadcast_to(1.0, len(rows.y)) if rows.weight is None else rows.weight  # rarely needed
-    design = Design(rows.y, weight, codes=codes, origin=rows.origin)
+    design = Design(rows.y, weight, fixed=fixed_prevalence, codes=codes, origin=rows.origin)
     if not design.dependent:
         return pieces
     if design.reason:

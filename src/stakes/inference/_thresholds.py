@@ -162,7 +162,7 @@ def threshold_intervals(
     at, z = entries.cost_ratio, NormalDist().inv_cdf(0.5 + level / 2.0)
     limits = _limits(counts, estimate, z, _sizes(weighted, points, estimate))
     for kind, inner in (("regret", at), ("net_benefit", np.where(at < 1.0, at, 0.0))):
-        pieces = _simultaneous.curve_pieces(kind, counts, inner, 1.0)
+        pieces = _simultaneous.curve_pieces(kind, counts, inner, 1.0, points)
         if weighted is not None and not reason:
             bins, fixed = [_simultaneous.reached(weighted.score, points)], counts.totals.fixed_prevalence
             pieces = _simultaneous.dependent_pieces(pieces, kind, weighted, bins, fixed_prevalence=fixed)

@@ -54,7 +54,7 @@ def no_intervals(evaluation: Evaluation) -> str:
     if evaluation.rule == "optimal":
         return "the decisions were fitted to these same rows"
     unpaired = evaluation.rows is None and len(evaluation.models) > 1
-    return "they need the rows of the models" if unpaired or evaluation.clusters_unseen else ""
+    return "they need the rows of the models" if unpaired or evaluation.clusters_unseen else evaluation.moments.reason
 
 
 def no_plain_bands(evaluation: Evaluation) -> str:

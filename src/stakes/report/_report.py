@@ -271,7 +271,8 @@ _SHOWN_THRESHOLDS = 5
 def _at_thresholds(evaluation: Evaluation) -> str:
     """Net benefit of every model, each with its interval, at thresholds over the range; nothing where there is none."""
     low, high = evaluation.costs.low, min(evaluation.costs.high, LAST_THRESHOLD)
-    if low > high or evaluation.rule != "score" or evaluation.options.lags is not None or evaluation.clusters_unseen:
+    none = evaluation.moments.reason or evaluation.options.lags is not None or evaluation.clusters_unseen
+    if low > high or evaluation.rule != "score" or none:
         return ""
     at = np.linspace(low, high, _SHOWN_THRESHOLDS) if low < high else np.array([low])
     found, level = evaluation.bands("net_benefit", at, references=True), f"{evaluation.confidence_level * 100:g}%"

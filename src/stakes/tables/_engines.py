@@ -744,9 +744,9 @@ def sum_clusters(
     Returns
     -------
     dict
-        Number of ``clusters``, ``largest``, ``second`` and ``fourth`` powers of their shares, ``rows`` of each class
-        and their ``squares``, clusters that ``have`` each class; by pair the ``moved`` powers, and by class and pair
-        the number and the powers of the sums that ``carry`` it.
+        Number of ``clusters``, ``largest``, ``second`` and ``fourth`` powers of their shares, the largest share
+        ``largest_of`` each class, ``rows`` of each class and their ``squares``, clusters that ``have`` each class; by
+        pair the ``moved`` powers, and by class and pair the number and the powers of the sums that ``carry`` it.
 
     Raises
     ------
@@ -838,6 +838,7 @@ def _sums(
         terms |= {f"{name}_2": squares.sum(), f"{name}_4": (squares * squares).sum()}
     for k in (0, 1):
         terms |= {f"n{k}": nw.col(f"n{k}").sum(), f"has{k}": (nw.col(f"n{k}") > 0).cast(nw.Int8).sum()}
+        terms |= {f"most{k}": mass[k].max(), f"mass{k}": mass[k].sum()}
         values = {name: nw.col(f"x{k}_{name}") for name in names} | {"": mass[k]}
         for name, value in values.items():
             squares = value * value
@@ -860,6 +861,7 @@ def _assembled_clusters(found: dict[str, float], gaps: Gaps) -> dict[str, Floats
     return {
         **{name: np.array(found[column]) for name, column in told.items()},
         **{name: np.array([found[f"{column}{k}"] for k in (0, 1)]) for name, column in both.items()},
+        "largest_of": np.array([found[f"most{k}"] / (found[f"mass{k}"] or 1.0) for k in (0, 1)]),
         "moved": np.array(moved),
         "carry": carry,
     }

@@ -123,7 +123,8 @@ class Design:
     ``square`` are the squared weights of cells; ``fixed`` says that the class totals are known; ``codes`` are those of
     the clusters, ``lags`` is for rows in order. ``origin`` is that of rows whose weights were estimated: their errors
     rest on all rows of the outcome, whose clusters ``codes`` then are. ``y`` says positive or not, or which of
-    ``kinds`` kinds of rows it is.
+    ``kinds`` kinds of rows it is. ``by_class`` is for estimates that are made of means of the classes whatever is known
+    of their totals, such as areas.
     """
 
     y: Bools | Integers
@@ -134,6 +135,7 @@ class Design:
     lags: int | str | None = None
     origin: Origin | None = None
     kinds: int = 2
+    by_class: bool = False
 
     @property
     def dependent(self) -> bool:
@@ -188,8 +190,7 @@ class Design:
         """Sum the rows' contributions over independent units: clusters, cosine coefficients or windows."""
         n = contributions.shape[-1]
         if self.codes is not None:
-            clusters = self.clusters
-            return clusters.left_out(contributions) / np.sqrt(bessel(len(clusters)))
+            return self._left_out(contributions) / np.sqrt(bessel(len(self.clusters)))
         if self.lags == "auto":
             count = waves(n)
             return cosine_sums(contributions, count) * np.sqrt(n / count)
@@ -203,7 +204,7 @@ class Design:
         """Variance of an estimate from the contributions of all rows, its degrees of freedom, and why it is unknown."""
         if self.codes is not None:
             clusters = self.clusters
-            variance, degrees = left_out_variance(clusters.left_out(contributions), clusters.degrees())
+            variance, degrees = left_out_variance(self._left_out(contributions), clusters.degrees())
             return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
         if self.lags is not None:
             variance, degrees, reason = ordered_variance(contributions, self.lags)
@@ -215,7 +216,13 @@ class Design:
         """The clusters of the rows that the errors rest on."""
         if self.codes is None:
             raise ValueError("these rows have no clusters.")
-        return Clusters(self.codes, self._own(self.share))
+        return Clusters(self.codes, self._own(self.share), self.own_members if self.fixed or self.by_class else ())
+
+    def _left_out(self, contributions: Floats) -> Floats:
+        """How far leaving out each cluster moves an estimate."""
+        if self.by_class:
+            return self.clusters.left_out_by_class(contributions, self.own_members)
+        return self.clusters.left_out(contributions)
 
     @cached_property
     def own_members(self) -> tuple[Bools, ...]:

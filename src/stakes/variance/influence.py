@@ -113,8 +113,8 @@ class WeightedCells:
 
     @property
     def mean_score(self) -> float:
-        """Of all rows, those of unknown class too."""
-        if self.origin is None:
+        """Of all rows, those of unknown class too; at a stated prevalence of the known ones, by class."""
+        if self.origin is None or self.fixed_prevalence:
             return float(np.dot(self.weight, self.score)) / self.total
         return float(np.average(self.origin.score[self.origin.outcome.present], weights=self.origin.counted))
 
@@ -392,7 +392,7 @@ class _ClusteredPart:
         shares, sizes = self.weight.sum(axis=0) / self.weight.sum(), self.count.sum(axis=0)
         powers = float(np.sum(shares**2)), float(np.sum(shares**4))
         size = float(np.sum(sizes**2) / sizes.sum())
-        return ClusterShape(int(np.count_nonzero(self.there)), float(shares.max()), *powers, size)
+        return ClusterShape(int(np.count_nonzero(self.there)), [float(shares.max())], *powers, size)
 
     def moments(self, costs: CostDistribution) -> tuple[list[Moments], list[Floats]]:
         """Moments of score and skill, and what leaving out each cluster changes in each."""

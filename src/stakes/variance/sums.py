@@ -477,17 +477,18 @@ def dot(a: Floats, b: Floats) -> Floats:
 # The variance of an estimate over clusters: each one's sum is left out in turn, as in a jackknife of clusters.
 
 NEEDED_CLUSTERS = 5
-_MOST_SHARE = 0.5  # of all weight that one cluster may have
+_MOST_SHARE = 0.5  # of all weight, or of that of a class of its own mean, that one cluster may have
 
 
 class ClusterShape:
     """How many clusters there are, and how evenly rows and weight lie in them.
 
-    ``largest`` is the largest share of all weight that one of them has, ``second`` and ``fourth`` are sums of powers of
-    the shares, and ``size`` is the number of rows in the cluster of a typical row.
+    ``largest`` are the largest shares that one of them has of all weight and, where estimates are made of means of the
+    classes, of that of each class. ``second`` and ``fourth`` are sums of powers of the shares of all weight, and
+    ``size`` is the number of rows in the cluster of a typical row.
     """
 
-    def __init__(self, count: int, largest: float, second: float, fourth: float, size: float) -> None:
+    def __init__(self, count: int, largest: Sequence[float], second: float, fourth: float, size: float) -> None:
         self.count, self.largest, self.size = count, largest, size
         self._powers = second, fourth
 
@@ -503,8 +504,11 @@ class ClusterShape:
         """Why there is no interval; empty where there is one."""
         if len(self) < NEEDED_CLUSTERS:
             return f"only {len(self)} clusters: an interval needs {NEEDED_CLUSTERS}"
-        if self.largest > _MOST_SHARE * (1.0 + _ROUNDING):
-            return f"one cluster holds {self.largest:.0%} of all weight: an interval needs half at most"
+        for k, share in enumerate(self.largest):
+            if share > _MOST_SHARE * (1.0 + _ROUNDING):
+                what = f"the {CLASSES[k - 1]}s" if len(self.largest) == 1 + len(CLASSES) else "a class"
+                what = f"the weight of {what}" if k else "all weight"
+                return f"one cluster holds {share:.0%} of {what}: an interval needs half at most"
         return ""
 
     def rows_at_once(self, rates: Floats) -> Floats:
@@ -515,10 +519,11 @@ class ClusterShape:
 class Clusters(ClusterShape):
     """Rows grouped by their clusters' codes; ``share`` is each row's part of all weight.
 
-    Sums over clusters stand in the last axis, in the order of the codes.
+    Sums over clusters stand in the last axis, in the order of the codes. ``classes`` are given where estimates are made
+    of their means.
     """
 
-    def __init__(self, codes: Integers, share: Floats) -> None:
+    def __init__(self, codes: Integers, share: Floats, classes: Sequence[Bools] = ()) -> None:
         self.sorted = bool(np.all(codes[1:] >= codes[:-1]))
         self.order = np.arange(len(codes)) if self.sorted else order_of_codes(codes)
         ordered = codes[self.order]
@@ -526,8 +531,13 @@ class Clusters(ClusterShape):
         self.codes = ordered[self.starts]
         sizes = np.diff(np.append(self.starts, len(codes))).astype(np.float64)
         self.shares = self.sums(share)
+        self.shares_of = np.empty((0, len(sizes)))
+        if classes:
+            by_class = self.by_class(share, classes)
+            self.shares_of = ratio(by_class, by_class.sum(axis=-1, keepdims=True), 0.0)
+        largest = [float(self.shares.max()), *self.shares_of.max(axis=-1).tolist()]
         powers = float(np.sum(self.shares**2)), float(np.sum(self.shares**4))
-        super().__init__(len(sizes), float(self.shares.max()), *powers, float(np.sum(sizes**2)) / len(codes))
+        super().__init__(len(sizes), largest, *powers, float(np.sum(sizes**2)) / len(codes))
 
     def sums(self, values: Floats) -> Floats:
         """Sums over each cluster of values whose last axis are the rows."""
@@ -537,6 +547,11 @@ class Clusters(ClusterShape):
     def left_out(self, contributions: Floats) -> Floats:
         """How far leaving out each cluster moves an estimate, from each row's contribution to its error."""
         return self.relative(self.sums(contributions))
+
+    def left_out_by_class(self, contributions: Floats, classes: Sequence[Bools]) -> Floats:
+        """The same of an estimate made of means of the classes, of each of which the rest of its own is left."""
+        rest = np.where(self.shares_of < 1.0, 1.0 - self.shares_of, np.nan)
+        return np.asarray((self.by_class(contributions, classes) / rest).sum(axis=0))
 
     def relative(self, sums: Floats) -> Floats:
         """The same from each cluster's sum of the contributions."""
@@ -610,7 +625,8 @@ class ClusterSums:
         count, rows = int(found["clusters"]), found["rows"]
         if count < NEEDED_CLUSTERS:
             raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {count}.")
-        largest, second, fourth, squares = (float(found[name]) for name in ("largest", "second", "fourth", "squares"))
+        second, fourth, squares = (float(found[name]) for name in ("second", "fourth", "squares"))
+        largest = [float(found["largest"]), *(() if prevalence is None else found["largest_of"].tolist())]
         shape = ClusterShape(count, largest, second, fourth, squares / float(rows.sum()))
         carry, scale = found["carry"], shares[:, None]
         raw = carry[0], carry[1] * scale**2, carry[2] * scale**4
