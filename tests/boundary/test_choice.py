@@ -119,6 +119,19 @@ def test_gain_of_a_choice_chooses_again():
     assert gain.single < gain.value
 
 
+@pytest.mark.parametrize("choice", [{"solver": "cv", "levels": 2}, {"levels": "cv"}])
+def test_gain_of_a_choice_is_the_same_for_a_capacity_as_count_and_as_share(choice):
+    rng = np.random.default_rng(5)
+    p = rng.beta(0.5, 1.5, 400)
+    y, noise = rng.random(400) < p, rng.random(400)
+    count, share = (
+        fit_boundary(y, p, noise, min_precision=0.3, capacity=most, tune="cv", **choice).gain(cv=2)
+        for most in (20, "20/400")
+    )
+    assert (count.value, count.low) == (share.value, share.low)
+    assert not count.helps
+
+
 @pytest.mark.parametrize("make", [smooth, turned])
 @pytest.mark.parametrize("spread", [1.0, 1e9])
 def test_a_learned_order_is_cut_at_the_scores_where_it_crosses_the_threshold(make, spread):
