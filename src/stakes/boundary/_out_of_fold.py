@@ -114,7 +114,7 @@ class Prepared:
         found = solve_exact(self.options, problem)
         if found is None:
             return None
-        return found.chosen, None if self.settings.solver == "ranker" else found.bound
+        return found.chosen, None if self.settings.solver in _ON_ANOTHER_SCALE else found.bound
 
 
 def check_solver(solver: str, problem: BoundaryProblem) -> None:
