@@ -162,6 +162,17 @@ def test_integer_weights_count_as_repeated_rows(rows):
     assert json.loads(weighted.to_json()) == json.loads(repeated.to_json())
 
 
+def test_weights_of_more_positives_than_fit_in_memory_are_refused_where_each_takes_some():
+    rows, weight = ([1, 0, 1], [0.9, 0.5, 0.3], [1, 1, 2]), [10**12] * 3
+    said = r"sample_weight must add up to at most 500,000,000 positives .* got 2,000,000,000,000: divide"
+    for goal in ({"min_precision": 0.5, "capacity": 0.5}, {"goal": "precision", "min_recall": 0.5, "capacity": 0.5}):
+        with pytest.raises(ValueError, match=said):
+            fit_boundary(*rows, **goal, sample_weight=weight)
+    with pytest.raises(ValueError, match=said):
+        precision_recall_frontier(*rows, sample_weight=weight)
+    assert fit_boundary(*rows, min_precision=0.5, sample_weight=weight).true_positives.sum() == 2 * 10**12
+
+
 @pytest.mark.parametrize("name", [*GOALS, "shifted", "certified", "tuned"])
 def test_json_gives_the_same_boundary_back(rows, name):
     others = {
