@@ -1,11 +1,14 @@
 """A learned order instead of levels, and choices made by cross-validation, judged on rows that made no choice."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from stakes.boundary import fit_boundary
-from stakes.boundary._out_of_fold import Settings, chosen_out_of_fold, split_rows
-from stakes.boundary._problem import check_problem, check_rows
+from stakes.boundary._out_of_fold import Settings, chosen_out_of_fold, split_rows, tune_precision
+from stakes.boundary._problem import BoundaryRows, check_problem, check_rows
 from stakes.boundary._rules import RankedRule, Ranker
 
 
@@ -110,6 +113,21 @@ def test_what_is_chosen_for_a_fold_does_not_depend_on_its_labels():
     assert np.array_equal(before[folds[0]], after[folds[0]])
     assert np.any(before[folds[0]])
     assert not np.array_equal(before, after)
+
+
+def test_an_aim_within_one_per_cent_of_the_bound_is_refined():
+    bound = Fraction(4, 5)
+    least = bound + (1 - bound) * Fraction(1, 200)  # half a per cent of the way from the bound to 1 keeps it
+    y = np.repeat([True, False], [100, 50])
+
+    def selected(aim):
+        """All positives, less some by how high the aim is, and too many negatives for an aim that is too low."""
+        return np.arange(150) < (150 if aim < least else 100 - int(10_000 * (aim - least)))
+
+    rows = BoundaryRows(y, np.zeros(150), np.zeros(150))
+    found = tune_precision(SimpleNamespace(rows=rows, selected=selected), bound)
+    assert found.target == least
+    assert found.selected.sum() == 100
 
 
 def test_gain_of_a_choice_chooses_again():
