@@ -182,7 +182,7 @@ def fit_boundary(
     Returns
     -------
     Boundary
-        ``predict`` for new rows; ``upper_bound`` is what no boundary of these levels and scores can exceed.
+        ``predict`` for new rows; ``upper_bound`` is what no boundary of these levels and scores can exceed, if proved.
 
     Raises
     ------
