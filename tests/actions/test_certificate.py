@@ -124,6 +124,20 @@ def test_tail_for_new_cases_is_that_of_its_definition(case):
     assert new_cases_tail(*case) == pytest.approx(_by_definition(*case), rel=1e-10, abs=1e-15)
 
 
+def test_largest_of_ten_sets_of_new_cases_passes_at_a_tenth_of_the_level():
+    rng = np.random.default_rng(17)
+    p, limit = rng.permutation(np.linspace(0.001, 0.999, 200)).round(3), 0.2
+    y = rng.random(200) < p
+    cost, wrong = np.minimum(p, 1.0 - p), (p >= 0.5)[:120] != y[:120]
+    sets = [cost <= cut + 1e-9 for cut in np.sort(cost)[19::20]]
+    counts = [(int(s[:120].sum()), int((s[:120] & wrong).sum()), int(s[120:].sum())) for s in sets]
+    tails = np.array([_by_definition(*each, limit) for each in counts])
+    passed = np.flatnonzero(tails <= 0.05 / 10)
+    assert np.any(tails[passed[-1] + 1 :] < 0.05)  # would pass if it were the only one
+    found = certify_decided(y[:120], p[:120], new_prob=p[120:], threshold=0.5, max_error=limit)
+    assert (round(120 * found.coverage), found.errors, found.new_decided) == counts[passed[-1]]
+
+
 def test_promise_about_new_cases_takes_more_and_decides_fewer():
     rng = np.random.default_rng(3)
     p = rng.beta(0.3, 0.3, 6000)

@@ -1,11 +1,14 @@
 """A learned order instead of levels, and choices made by cross-validation, judged on rows that made no choice."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from stakes.boundary import fit_boundary
-from stakes.boundary._out_of_fold import Settings, chosen_out_of_fold, split_rows
-from stakes.boundary._problem import check_problem, check_rows
+from stakes.boundary._out_of_fold import Settings, chosen_out_of_fold, split_rows, tune_precision
+from stakes.boundary._problem import BoundaryRows, check_problem, check_rows
 from stakes.boundary._rules import RankedRule, Ranker
 
 
@@ -112,11 +115,39 @@ def test_what_is_chosen_for_a_fold_does_not_depend_on_its_labels():
     assert not np.array_equal(before, after)
 
 
+def test_an_aim_within_one_per_cent_of_the_bound_is_refined():
+    bound = Fraction(4, 5)
+    least = bound + (1 - bound) * Fraction(1, 200)  # half a per cent of the way from the bound to 1 keeps it
+    y = np.repeat([True, False], [100, 50])
+
+    def selected(aim):
+        """All positives, less some by how high the aim is, and too many negatives for an aim that is too low."""
+        return np.arange(150) < (150 if aim < least else 100 - int(10_000 * (aim - least)))
+
+    rows = BoundaryRows(y, np.zeros(150), np.zeros(150))
+    found = tune_precision(SimpleNamespace(rows=rows, selected=selected), bound)
+    assert found.target == least
+    assert found.selected.sum() == 100
+
+
 def test_gain_of_a_choice_chooses_again():
     boundary = fit_boundary(*turned(4000, 7), min_precision=0.8, solver="cv", tune="cv", random_state=0)
     gain = boundary.gain(cv=2, random_state=0)
     assert gain.helps
     assert gain.single < gain.value
+
+
+@pytest.mark.parametrize("choice", [{"solver": "cv", "levels": 2}, {"levels": "cv"}])
+def test_gain_of_a_choice_is_the_same_for_a_capacity_as_count_and_as_share(choice):
+    rng = np.random.default_rng(5)
+    p = rng.beta(0.5, 1.5, 400)
+    y, noise = rng.random(400) < p, rng.random(400)
+    count, share = (
+        fit_boundary(y, p, noise, min_precision=0.3, capacity=most, tune="cv", **choice).gain(cv=2)
+        for most in (20, "20/400")
+    )
+    assert (count.value, count.low) == (share.value, share.low)
+    assert not count.helps
 
 
 @pytest.mark.parametrize("make", [smooth, turned])

@@ -278,6 +278,12 @@ def test_pairs_worth_at_least_so_much_pass_and_those_worth_clearly_less_do_not(s
         assert passed.tolist() == [w >= least for w in worth]
 
 
+def test_worth_that_leaves_64_bits_is_not_computed_in_them():
+    values, costs = np.array([2**40, 2**41]), np.array([0, 0])
+    passed = _worth_at_least(values, costs, (1, 2**24), 2**65 - 1)  # worth 2^64 and 2^65: in 64 bits both are 0
+    assert passed.tolist() == [False, True]
+
+
 def test_precision_bound_is_read_as_it_is_written_not_as_a_binary_number():
     # every bin exactly at the bound: sums of p - 0.9 n in floating point would turn most choices down
     options = options_of_grid([[9, 9, 9]] * 5, [[10, 10, 10]] * 5)

@@ -127,6 +127,26 @@ def test_heuristic_recalibration_thresholds_score_plus_scaled_uncertainty(rows):
     assert np.sum(inside & y) == max(np.sum(y & (moved >= t)) for t in feasible)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"solver": "heuristic_recalibration"}, {"tune": "cv", "levels": 2}, {"tune": "cv", "solver": "single_threshold"}],
+)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_boundary_of_the_same_cuts_exceeds_an_upper_bound(options, seed):
+    rng = np.random.default_rng(seed)
+    score = rng.random(120)
+    y, noise = rng.random(120) < score, rng.random(120)
+    found = fit_boundary(y, score, noise, min_precision=0.8, **options)
+    levels = [np.flatnonzero(np.searchsorted(found.cuts, noise) == k) for k in range(len(found.cuts) + 1)]
+    tops = [np.array([(y[in_it & (score >= t)].sum(), (in_it & (score >= t)).sum()) for t in [*score[in_it], np.inf]])
+            for in_it in (np.isin(np.arange(120), level) for level in levels)]  # fmt: skip
+    every = (np.sum(choice, axis=0) for choice in product(*tops))
+    best = max(int(tp) for tp, n in every if 5 * tp >= 4 * n) / int(y.sum())
+    assert best >= found.recall
+    assert found.optimal <= (found.recall == best)
+    assert found.upper_bound is None or found.upper_bound >= best
+
+
 def test_new_rows_take_the_threshold_of_their_level():
     boundary = fit_boundary([1, 0, 1, 0], [0.9, 0.4, 0.6, 0.5], [0, 0, 1, 1], min_precision=1, levels=2)
     assert boundary.cuts.tolist() == [0.0]
@@ -140,6 +160,17 @@ def test_integer_weights_count_as_repeated_rows(rows):
     repeated = fit_boundary(*(np.repeat(part, weight) for part in (y, score, uncertainty)), min_precision=0.8)
     weighted = fit_boundary(y, score, uncertainty, min_precision=0.8, sample_weight=weight)
     assert json.loads(weighted.to_json()) == json.loads(repeated.to_json())
+
+
+def test_weights_of_more_positives_than_fit_in_memory_are_refused_where_each_takes_some():
+    rows, weight = ([1, 0, 1], [0.9, 0.5, 0.3], [1, 1, 2]), [10**12] * 3
+    said = r"sample_weight must add up to at most 500,000,000 positives .* got 2,000,000,000,000: divide"
+    for goal in ({"min_precision": 0.5, "capacity": 0.5}, {"goal": "precision", "min_recall": 0.5, "capacity": 0.5}):
+        with pytest.raises(ValueError, match=said):
+            fit_boundary(*rows, **goal, sample_weight=weight)
+    with pytest.raises(ValueError, match=said):
+        precision_recall_frontier(*rows, sample_weight=weight)
+    assert fit_boundary(*rows, min_precision=0.5, sample_weight=weight).true_positives.sum() == 2 * 10**12
 
 
 @pytest.mark.parametrize("name", [*GOALS, "shifted", "certified", "tuned"])

@@ -115,6 +115,29 @@ def test_logits_and_labels_of_other_kinds(weighted):
     assert other.likelihood_ratio == pytest.approx(plain.likelihood_ratio, abs=1e-8)
 
 
+@pytest.mark.parametrize("names", [(0, 1), (False, True), (-1, 1), ("fraud", "ok")])
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize(("stated", "factors"), [("class_weight", (2, 5)), ("keep", (0.1, 1)), ("repeat", (3, 1))])
+def test_numbers_in_the_order_of_two_columns_are_those_of_the_named_classes(names, positive, stated, factors):
+    rng = np.random.default_rng(0)
+    p = rng.random(3000)
+    labels = np.array(names)[(rng.random(3000) < p).astype(int)]
+    odds = np.column_stack([1 - p, p]) * factors
+    columns, pos_label = odds / odds.sum(axis=1, keepdims=True), names[positive]
+    listed, named = (
+        loss_calibration_test(labels, columns, pos_label=pos_label, n_resamples=0, **{stated: way})
+        for way in (list(factors), dict(zip(names, factors, strict=True)))
+    )
+    assert listed.to_json() == named.to_json()
+    assert listed.positive_share == pytest.approx(factors[positive] / sum(factors), abs=1e-12)
+    assert listed.p_value > 0.01
+    curve = loss_calibration_curve(labels, columns, pos_label=pos_label, **{stated: np.array(factors)})
+    assert curve.positive_share == pytest.approx(listed.positive_share, abs=1e-12)
+    if positive == 0:
+        with pytest.raises(ValueError, match=rf"{stated} must be a mapping .* pos_label={pos_label!r} sorts first"):
+            loss_calibration_test(labels, columns[:, 0], pos_label=pos_label, **{stated: list(factors)})
+
+
 @pytest.mark.parametrize(("negative", "positive"), [("no", "yes"), ("ok", "fraud"), (1, 0)])
 def test_stated_weights_are_those_of_the_positive_class(weighted, negative, positive):
     y, _, scores = weighted
@@ -124,7 +147,7 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         {"class_weight": {negative: 1, positive: 9}},
         {"class_weight": {positive: 9}},
         {"class_weight": {positive: 3}, "keep": {negative: 1 / 3}},
-        {"class_weight": [1, 9]},
+        {"class_weight": [1, 9], "labels": [negative, positive]},
         {"class_weight": "balanced", "y_train": np.repeat([negative, positive], [90, 10])},
         {"class_weight": {negative: 1, positive: 9}, "labels": [negative, positive]},
     ]

@@ -176,6 +176,15 @@ def test_drawing_ends_where_no_other_draw_would_reach_the_observed(weighted, mon
     assert len(found()[1]) == 199
 
 
+def test_drawing_ends_at_the_same_draw_whatever_the_unit_of_the_weights():
+    y, g = sample(7, 4000)
+    weight, told = np.random.default_rng(1).uniform(0.5, 1.0, 4000), []
+    for unit in (1e-6, 1.0, 1e6):
+        with listening(lambda done, of: told.append((done, of))):
+            bootstrap_rows(g**0.25, y, unit * weight, 199, np.random.default_rng(0))
+        assert told.pop() == (40, 199)
+
+
 def test_labels_are_drawn_each_with_its_own_probability():
     chance = np.array([0.0, 1e-5, 1 / 65536, 0.001, 0.02, 0.02, 0.3, 0.5, 0.9, 1 - 1e-5, 1.0])
     labels, drawn = statistics._bernoulli(chance, np.random.default_rng(0)), np.zeros((60_000, len(chance)), bool)

@@ -353,6 +353,17 @@ def test_log_odds_are_taken_by_every_engine(engine):
     assert engine(found, rows.tolist()) == pytest.approx(found.predict(rows), rel=1e-12)
 
 
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.__name__[3:])
+@pytest.mark.parametrize("method", ["none", *FITTED])
+def test_engines_say_nothing_of_log_odds_that_arrays_refuse(method, engine):
+    found = update(Y, X, method=method, logits=True)
+    assert engine(found, [None, math.nan, math.inf, -math.inf]) == [None] * 4
+    for value in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="y_prob must"):
+            found.predict([value])
+    assert engine(found, [0.5])[0] == pytest.approx(found.predict([0.5])[0], rel=1e-12)
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"])
 def test_every_dialect_has_its_text(dialect, tmp_path):
     found = update(Y, S, method="beta")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -64,6 +65,36 @@ def test_scores_of_any_kind_can_be_scanned():
     exact = utility_curve(y, score, "f1")
     assert (exact.knots[0], exact.knots[-1]) == (-3.0, 7.0)
     assert float(exact.at(2.0)) == pytest.approx(0.8)
+
+
+def fewest_of_best(positives, negatives):
+    """Return the most balanced accuracy, and the fewest top levels that reach it, in exact fractions."""
+    total = [sum(positives), sum(negatives)]
+    value = [
+        (Fraction(int(sum(positives[:k])), int(total[0])) + 1 - Fraction(int(sum(negatives[:k])), int(total[1]))) / 2
+        for k in range(len(positives) + 1)
+    ]
+    return max(value), value.index(max(value))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_ties_of_rates_that_are_added_go_to_the_fewest_rows(seed):
+    rng = np.random.default_rng(seed)
+    odds, lead, middle = rng.integers(1, 4), rng.integers(1, 9), rng.integers(0, 4, 28)  # middle levels add nothing
+    positives, negatives = [lead, *middle, 0], [0, *(odds * middle), odds * lead]
+    score = np.linspace(0.99, 0.01, 30)
+    y = np.repeat(np.tile([1, 0], 30), np.ravel([positives, negatives], order="F"))
+    rows = np.repeat(np.repeat(score, 2), np.ravel([positives, negatives], order="F"))
+    value, levels = fewest_of_best(positives, negatives)
+    found = population_threshold(y, rows, "balanced_accuracy", n_resamples=0)
+    assert found.utility == pytest.approx(float(value), rel=1e-15)
+    assert np.sum(score >= found.threshold) == levels
+
+
+def test_a_tie_of_three_and_nine_tenths_with_four_and_eight_acts_on_four_rows():
+    y = [1] * 3 + [0] + [1] + [0] + [0] * 8 + [1] * 6
+    score = [0.9] * 4 + [0.8] * 2 + [0.1] * 14
+    assert population_threshold(y, score, "balanced_accuracy", n_resamples=0).threshold == 0.9
 
 
 def test_of_equal_thresholds_the_one_that_acts_least_is_taken():

@@ -310,7 +310,8 @@ class Boundary(Tabular):
     value : float
         Value of the goal, larger is better: recall, precision, minus false positives, F-beta, minus the cost per row.
     upper_bound : float or None
-        No boundary made of the same levels and cuts has a larger value; None where the solver proves no bound.
+        No boundary made of the same levels and cuts has a larger value; None where the solver proves no bound,
+        or one for a higher precision that was aimed at.
     cuts : ndarray
         Uncertainty level k holds the values in (cuts[k - 1], cuts[k]].
     rows, positives, selected, true_positives : ndarray of int
@@ -827,6 +828,8 @@ class Boundary(Tabular):
         proof = "proved optimal" if self.optimal else f"solver {self.solver}"
         if self.upper_bound is not None and not self.optimal:
             proof += f", at best {self.upper_bound:.6g}"
+        if self.tuned_precision is not None:
+            proof += f", aims at precision {self.tuned_precision:.4g}"
         if self.certificate is not None:
             proof = "abstained" if self.certificate.abstained else f"certified at {self.certificate.confidence_level:g}"
         return f"Boundary({self.goal}: {found}, {proof})"

@@ -182,7 +182,7 @@ def fit_boundary(
     Returns
     -------
     Boundary
-        ``predict`` for new rows; ``upper_bound`` is what no boundary of these levels and scores can exceed.
+        ``predict`` for new rows; ``upper_bound`` is what no boundary of these levels and scores can exceed, if proved.
 
     Raises
     ------
@@ -287,6 +287,8 @@ def _fit_tuned(rows: BoundaryRows, settings: Settings, rng: Generator, *, choose
     found = None if tuned.target is None else prepared.solve(tuned.target)
     nothing = LevelRule(prepared.cuts, np.full(len(prepared.cuts) + 1, np.inf))
     rule, limit = (nothing, None) if found is None else found
+    if tuned.target != bound:  # what is proved of a higher aim does not hold of the goal
+        limit = None
     single = _single(rows, settings, tuned.target)
     return describe_region(rows, settings, prepared.cuts, rule, single, bound=limit, tuned=tuned.target)
 

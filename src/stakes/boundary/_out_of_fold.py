@@ -49,6 +49,13 @@ class Settings:
         """Return the settings for a single threshold on the score."""
         return replace(self, solver="single_threshold", rivals=())
 
+    def for_part_of(self, total: int) -> Settings:
+        """Return the settings for a part of so many rows: a capacity that counts them becomes a share."""
+        most = self.problem.capacity
+        if not isinstance(most, int):
+            return self
+        return replace(self, problem=replace(self.problem, capacity=Fraction(most, total)))
+
     def prepare(self, rows: BoundaryRows) -> Prepared:
         """Sort and bin rows once, for solutions at several target precisions."""
         cuts = np.empty(0) if self.solver in _WITHOUT_LEVELS else level_cuts(rows, self.levels, self.binning)
@@ -107,7 +114,7 @@ class Prepared:
         found = solve_exact(self.options, problem)
         if found is None:
             return None
-        return found.chosen, None if self.settings.solver == "ranker" else found.bound
+        return found.chosen, None if self.settings.solver in _ON_ANOTHER_SCALE else found.bound
 
 
 def check_solver(solver: str, problem: BoundaryProblem) -> None:
@@ -162,9 +169,7 @@ def split_rows(n: int, cv: int, rng: Generator) -> list[NDArray[np.intp]]:
 
 def out_of_fold(rows: BoundaryRows, settings: Settings, folds: list[NDArray[np.intp]]) -> OutOfFold:
     """Prepare the options of all rows outside each fold; a capacity is scaled to their number."""
-    most = settings.problem.capacity
-    if isinstance(most, int):
-        settings = replace(settings, problem=replace(settings.problem, capacity=Fraction(most, len(rows))))
+    settings = settings.for_part_of(len(rows))
     prepared = []
     for fold in folds:
         others = np.ones(len(rows), dtype=bool)
@@ -218,7 +223,8 @@ class Decided:
 def chosen_out_of_fold(
     rows: BoundaryRows, choices: Sequence[Settings], folds: list[NDArray[np.intp]], rng: Generator
 ) -> OutOfFold:
-    """Prepare every fold with settings chosen on the other folds only."""
+    """Prepare every fold with settings chosen on the other folds only; a capacity is scaled to their rows."""
+    choices = [one.for_part_of(len(rows)) for one in choices]
     prepared = []
     for fold in folds:
         rest = rows.take(np.delete(np.arange(len(rows)), fold))

@@ -28,6 +28,7 @@ Solver = Callable[[FitOptions, Fraction], Ints]
 NEVER = 2**60
 _DIRECT = 20_000_000  # cells up to which the plain double loop is as fast as the pruned one
 _ROUNDING = 1e-6  # the minorants are floating-point
+_MAX_POSITIVES = 5 * 10**8  # about 32 bytes for each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +43,12 @@ class Node:
 
 def frontier_of(options: FitOptions) -> Node:
     """Merge the levels pairwise, smallest first."""
+    if options.total_positives > _MAX_POSITIVES:
+        raise ValueError(
+            f"sample_weight must add up to at most {_MAX_POSITIVES:,} positives under two constraints and for a "
+            f"frontier, which take memory for each, got {options.total_positives:,}: divide the weights, or state one "
+            "constraint."
+        )
     heap: list[tuple[int, int, Node]] = []
     for k, rows in enumerate(options.slices()):
         positives, selected = options.positives[rows], options.selected[rows]

@@ -934,14 +934,16 @@ def loss_calibration_test(
     level = validation.check_level(confidence_level)
     n_classes = _n_classes(y_true, y_prob)
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
+        factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
+    rows = None if pos_label is None else (y_true, y_prob)
+    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     return _binary_test(data, float(factors[1] / factors[0]), level, draws)
 
 
@@ -953,15 +955,40 @@ def _stated_factors(
     labels: ArrayLike | None,
     *,
     pos_label: object,
+    rows: tuple[Any, Any] | None = None,
 ) -> Floats:
-    """Combined factor of weight and sampling of each class in training; ones if nothing is stated."""
+    """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
+
+    ``rows``: labels and scores, checked, where ``pos_label`` says which of two columns is read.
+    """
     factors = np.ones(n_classes)
+    if rows is not None and labels is None:
+        given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
+        weight, *sampled = _positive_last(*rows, pos_label, given)
+        stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
     if pos_label is not None and n_classes == 2:
         labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
     classes = Classes(n_classes, labels, n_classes == 2)
     if any(value is not None for value in stated):
         factors = classes.weights(stated, y_train)
     return factors * classes.sampling(*sampling)
+
+
+def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
+    """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
+    listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
+    labels = validation.to_array(y_true, "y_true")
+    if not listed or not validation.pick_positive_column(np.eye(2)[:1], labels, pos_label)[0]:
+        return list(given.values())
+    if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
+        raise ValueError(
+            f"{listed[0]} must be a mapping of label to number beside one column of scores where pos_label="
+            f"{pos_label!r} sorts first, got {validation.brief(given[listed[0]])}."
+        )
+    return [
+        np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
+        for name, value in given.items()
+    ]
 
 
 def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
@@ -1201,10 +1228,11 @@ def loss_calibration_curve(
     LossCalibrationCurve(model, positive_share 0.8)
     """
     n_bins = validation.check_whole(n_bins, "n_bins", 1)
-    stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
+    stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
+    rows = None if pos_label is None else (y_true, y_prob)
+    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)
     bins = [binned_reliability_of(each, name, n_bins=n_bins) for each in (table, after)]

@@ -476,13 +476,18 @@ class _Scan:
         return self.measure.value(positives, negatives, *above, zero_division=self.zero_division)
 
     def best(self) -> tuple[float, float]:
-        """Best threshold and its value; ties go to the fewest rows acted on."""
-        sign, cut, found = 1.0 if self.measure.higher_is_better else -1.0, 0, -np.inf
+        """Best threshold and its value; ties, up to rounding, go to the fewest rows acted on."""
+        sign, found = 1.0 if self.measure.higher_is_better else -1.0, -np.inf
+        near = [(np.zeros(1, dtype=np.intp), np.full(1, -np.inf))]
         for start, piece in self._pieces():
             values = sign * piece
-            place = len(values) - 1 - int(np.argmax(values[::-1])) if self.descending else int(np.argmax(values))
-            if values[place] > found or (values[place] == found and self.descending):
-                cut, found = start + place, float(values[place])
+            found = max(found, float(values.max()))
+            places = np.flatnonzero(values >= _tied_with(found))
+            near.append((start + places, values[places]))
+        places, values = (np.concatenate(parts) for parts in zip(*near, strict=True))
+        tied = np.flatnonzero(values >= _tied_with(found))
+        best = tied[-1 if self.descending else 0]
+        cut, found = int(places[best]), float(values[best])
         if self.descending:
             return (float(self.scores[cut]) if cut < len(self.scores) else np.inf), sign * found
         return (float(self.scores[cut - 1]) if cut else -np.inf), sign * found
@@ -512,6 +517,11 @@ def _read(
     refuse_first_column(y_true, y_score, options.get("pos_label"), "y_score")
     sample = check_sample(y_true, y_score, probability=False, name="y_score", **options)
     return sample, _Scan.of(sample, rule, fill)
+
+
+def _tied_with(value: float) -> float:
+    """Return the least value that equals this one but for the rounding of rates that were added."""
+    return value - 4.0 * float(np.spacing(abs(value))) if np.isfinite(value) else value
 
 
 def _total(weights: Floats) -> float:
