@@ -325,7 +325,8 @@ class Task:
             said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
             raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
-            return self._about(evaluate_predictions(predictions, self.options), predictions.source)
+            asked = replace(self.options, pos_label=self.source.pos_label)
+            return self._about(evaluate_predictions(predictions, asked), predictions.source)
         except ValueError as error:
             if predictions.outcome is None:
                 raise
