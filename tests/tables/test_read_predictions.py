@@ -501,3 +501,25 @@ def test_probabilities_that_do_not_sum_to_one_are_named_by_row():
     prob = np.array([[0.5, 0.5], [0.25, 0.75], [0.5, 0.375], [0.75, 0.75]])
     with pytest.raises(DataError, match=r"row 3: .* must sum to 1 in each row, got .*0\.875.* \(2 of 4 rows\)"):
         _summing_to_one(prob, "a", Location())
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ((10**18, 10**18 + 64, 3), None),
+        ((10**19, 10**19 + 640, 3), None),
+        ((-(10**18) - 64, -(10**18), 3), None),
+        ((0.5, 2.0, 10**18), None),
+        ((-1, 10**19, 0), "row 2: must fit 64 bits: write it as text, got 10000000000000000000"),
+        ((10**18 + 64, 0.5, 0), "row 1: must be exact as a float, for the column holds fractions"),
+        ((0, 10**30, 0), "row 2: must fit 64 bits"),
+    ],
+)
+def test_long_whole_numbers_in_json_tell_rows_apart_or_are_refused(tmp_path, cells, wanted):
+    path = tmp_path / "ids.jsonl"
+    path.write_text("".join(json.dumps({"y": k % 2, "a": 0.5, "id": cell}) + "\n" for k, cell in enumerate(cells)))
+    if wanted is None:
+        assert read_predictions(path, label="y", models=["a"], groups=["id"]).groups["id"].tolist() == list(cells)
+        return
+    with pytest.raises(DataError, match=f"column 'id', {wanted}"):
+        read_predictions(path, label="y", models=["a"], groups=["id"])
