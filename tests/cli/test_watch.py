@@ -1,5 +1,6 @@
 """`stakes watch`: the alarm of the library from files, every file once, and a state that is whole whatever happens."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -133,6 +134,41 @@ def test_a_kept_file_and_a_watch_count_the_class_that_was_named(cli, folder, lab
     asked[asked.index(typed)] = other
     assert cli("evaluate", "2026-01-02.csv", *asked, "--keep", "other.json", "-o", "x.txt").code == 0
     assert "pos_label" in cli("compare", "k0.json", "other.json").err
+
+
+def test_a_file_counts_once_alone_and_among_those_of_a_pattern(bench, cli, folder):
+    cli(*START)
+    day = next(iter(bench))
+    late = next(day for day in reversed(bench))
+    (folder / f"day={late}" / "old.parquet").write_bytes((folder / f"day={day}" / "b.parquet").read_bytes())
+    before = (folder / "w.json").read_bytes()
+    for files in ([f"day={day}/a.parquet", f"day={day}/*.parquet"], [f"day={day}/*.parquet", f"day={day}/b.parquet"]):
+        refused = cli("watch", "add", *files, "--state", "w.json")
+        assert (refused.code, f"was counted already, on day {day}" in refused.err) == (3, True), refused.err
+        assert (folder / "w.json").read_bytes() == before
+    assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
+    for file in (f"day={late}/*.parquet", f"day={late}/old.parquet"):
+        refused = cli("watch", "add", file, "--state", "w.json")
+        assert (refused.code, f"old.parquet: was counted already, on day {day}" in refused.err) == (3, True)
+
+
+def test_a_state_of_an_earlier_release_still_knows_the_files_of_its_patterns(bench, cli, folder):
+    cli(*START)
+    day = next(iter(bench))
+    assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
+    state = json.loads((folder / "w.json").read_text(encoding="utf-8"))
+    each = sorted(hashlib.sha256((folder / f"day={day}" / f"{k}.parquet").read_bytes()).hexdigest() for k in "ab")
+    state["files"][day] = [hashlib.sha256("".join(each).encode()).hexdigest()[:16]]  # one for all, as it was kept
+    (folder / "w.json").write_text(json.dumps(state), encoding="utf-8")
+    refused = cli("watch", "add", f"day={day}/*.parquet", "--day", "2026-02-01", "--state", "w.json")
+    assert (refused.code, f"was counted already, on day {day}" in refused.err) == (3, True), refused.err
+
+
+def test_parts_without_rows_may_be_alike_on_every_day(bench, cli, folder):
+    cli(*START)
+    for day in list(bench)[:2]:
+        pl.DataFrame(bench[day])[:0].write_parquet(folder / f"day={day}" / "empty.parquet")
+        assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
 
 
 def test_files_of_one_day_are_added_up_whatever_their_format(bench, cli, folder):
