@@ -523,3 +523,16 @@ def test_long_whole_numbers_in_json_tell_rows_apart_or_are_refused(tmp_path, cel
         return
     with pytest.raises(DataError, match=f"column 'id', {wanted}"):
         read_predictions(path, label="y", models=["a"], groups=["id"])
+
+
+@pytest.mark.parametrize(("json_cell", "csv_cell"), [("Infinity", "inf"), ("-Infinity", "-inf")])
+@pytest.mark.parametrize(("column", "rule"), [("a", "must lie in"), ("w", "must be finite")])
+def test_an_infinite_number_is_refused_in_json_as_in_csv(tmp_path, json_cell, csv_cell, column, rule):
+    cells = {"y": "1", "a": "0.5", "w": "1"}
+    for name, cell in (("p.jsonl", json_cell), ("p.csv", csv_cell)):
+        rows = [{**cells, "y": "0"}, cells, {**cells, column: cell}]
+        lines = ["{" + ", ".join(f'"{key}": {value}' for key, value in row.items()) + "}" for row in rows]
+        text = lines if name == "p.jsonl" else [",".join(cells), *(",".join(row.values()) for row in rows)]
+        (tmp_path / name).write_text("\n".join(text) + "\n")
+        with pytest.raises(DataError, match=f"column '{column}', row 3.*: {rule}"):
+            read_predictions(tmp_path / name, label="y", models=["a"], weight="w", on_missing="drop")

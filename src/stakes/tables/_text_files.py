@@ -730,8 +730,8 @@ class JsonFile:
             raise self.origin.error("must be text that UTF-8 can hold, without half of a pair", column=name) from None
 
     def _records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the text and the object of each line that is not blank; NaN and Infinity are read as missing."""
-        decoder = json.JSONDecoder(parse_int=_parse_int, parse_constant=lambda _: None, object_pairs_hook=_unique)
+        """Yield the text and the object of each line that is not blank; NaN is read as missing."""
+        decoder = json.JSONDecoder(parse_int=_parse_int, parse_constant=_parse_constant, object_pairs_hook=_unique)
         row = 0
         with self._content.open() as stream:
             for number, line in enumerate(stream, start=1):
@@ -771,6 +771,10 @@ def _extended(block: Sequence[tuple[str, dict[str, Any]]], new: Sequence[pl.Seri
 
 def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else _Huge(digits)
+
+
+def _parse_constant(text: str) -> float | None:
+    return None if text == "NaN" else float(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
