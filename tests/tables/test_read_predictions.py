@@ -536,3 +536,15 @@ def test_an_infinite_number_is_refused_in_json_as_in_csv(tmp_path, json_cell, cs
         (tmp_path / name).write_text("\n".join(text) + "\n")
         with pytest.raises(DataError, match=f"column '{column}', row 3.*: {rule}"):
             read_predictions(tmp_path / name, label="y", models=["a"], weight="w", on_missing="drop")
+
+
+def test_columns_that_first_appear_in_late_rows_of_json_are_found(tmp_path):
+    path, early, late = tmp_path / "late.jsonl", {"y": 0, "a": 0.25}, {"y": 1, "a": 0.75, "b": 0.5, "g": "x"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in [early] * 1500 + [late, {**late, "y": 0}]))
+    for asked in ({"models": ["a"], "groups": ["g"]}, {"models": "b"}, {"models": ["a"], "weight": "b"}, {}):
+        rows = read_predictions(path, label="y", **asked, on_missing="drop")
+        assert (rows.n_rows, rows.n_dropped) == (2, 1500)
+    assert rows.models == ("a", "b")
+    with pytest.raises(DataError, match="column 'b', row 1: must not be missing"):
+        read_predictions(path, label="y")
+    assert read_predictions(path, label="y", models=["a"]).n_rows == 1502

@@ -561,12 +561,12 @@ def choose_roles(
     """Assign roles to columns; without ``models`` every other numeric column with a name is a model."""
     reject_duplicates(names, file)
     told = () if outcome is None else tuple(outcome.numbers)
-    by = tuple(dict.fromkeys([*_as_tuple(groups), *(() if outcome is None else outcome.groups)]))
-    require([label, *_as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
+    by = tuple(dict.fromkeys([*as_tuple(groups), *(() if outcome is None else outcome.groups)]))
+    require([label, *as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
     taken = {label, weight, *told, *by}
     automatic = models is None
     # a column without a name holds row numbers, as R and pandas write them
-    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else _as_tuple(models)
+    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else as_tuple(models)
     if not chosen:
         others = [name for name in names if name not in taken]
         hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
@@ -613,7 +613,8 @@ def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None
     raise DataError("there is no such column", file=file, column=missing, hint=hint)
 
 
-def _as_tuple(names: Iterable[str] | None) -> tuple[str, ...]:
+def as_tuple(names: Iterable[str] | None) -> tuple[str, ...]:
+    """Names given as a list, as one alone or not at all."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)

@@ -624,6 +624,8 @@ class JsonFile:
 
     def _is_numeric(self, name: str) -> bool:
         present = [value for record in self._sample if (value := record.get(name)) is not None]
+        if not present:  # a survey found it in late rows, or it is missing in all
+            return {_KINDS.get(kind) for kind in self._kinds.get(name, set()) - {type(None)}} <= {"number"}
         meant = [_KINDS.get(type(v)) == "number" or (type(v) is str and is_meant_as_number(v)) for v in present]
         return 2 * sum(meant) >= len(present)
 
