@@ -275,7 +275,7 @@ def _outcome(
     try:
         return roles.outcome.made(told, cells, given[0], match_label(given[1], values))
     except ValueError as error:
-        raise origin.error(str(error).removesuffix(".")) from None
+        raise origin.of_arrays(error) from None
 
 
 def complete(
