@@ -251,6 +251,7 @@ def test_scores_that_no_weight_fits_are_said(cli, tmp_path):
         ((-1, 1), ["--class-weights=0:1,1:30"], 3),
         ((-1, 1), ["--class-weights=-1:1,1:30"], 0),
         ((1.0, 2.0), ["--class-weights=1:1,2:30", "--pos-label=2"], 0),
+        ((1, 2), ["--class-weights=2.0:30", "--pos-label=2"], 3),
         ((False, True), ["--class-weights=false:1,true:30", "--pos-label=true"], 0),
         ((False, True), ["--class-weights=1:30"], 0),
     ],
@@ -266,7 +267,7 @@ def test_classes_that_are_no_labels_of_the_file_are_refused(cli, labels, options
         if code == 0:
             assert json.loads(found.out)["odds_multiplied_by"] == pytest.approx(1 / 30)
         if code == 3:
-            assert "column 'outcome': holds" in found.err
+            assert "column 'outcome': holds" in found.err or "column 'outcome': class '2.0' is" in found.err
 
 
 def test_a_class_that_differs_from_the_positive_one_in_case_alone_is_refused(csv, cli):

@@ -293,11 +293,15 @@ def _check_classes(request: CorrectJob, rows: "Predictions") -> None:
     from stakes.base.validation import match_label
 
     for label, column in (rows.groups or {}).items():
-        values = list(dict.fromkeys(column.tolist()))
-        strange = next((each for each in request.correction.classes if match_label(each, values) not in values), None)
-        if strange is not None:
-            known = " and ".join(sorted(map(repr, values)))
-            raise DataError(f"holds {known}, and no class {strange!r} that was named", file=request.file, column=label)
+        values, positive = list(dict.fromkeys(column.tolist())), request.test.pos_label if request.test else None
+        for each in request.correction.classes:
+            value = match_label(each, values)
+            if value not in values:
+                rule = f"holds {' and '.join(sorted(map(repr, values)))}, and no class {each!r} that was named"
+                raise DataError(rule, file=request.file, column=label)
+            if positive not in (None, each) and value == match_label(positive, values):
+                rule = f"class {each!r} is the positive one: write it as --pos-label does, {positive!r}"
+                raise DataError(rule, file=request.file, column=label)
 
 
 def _record(
