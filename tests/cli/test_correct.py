@@ -239,3 +239,38 @@ def test_scores_that_no_weight_fits_are_said(cli, tmp_path):
     outcome = cli("correct", path, "--models", "risk", "--keep", "0:0.5", "--label", "y")
     assert outcome.code == 0, outcome.err
     assert "no weight fits: a score of exactly 0 or 1 was wrong" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "code"),
+    [
+        (("no", "yes"), ["--class-weights=Yes:30", "--pos-label=yes"], 2),
+        (("no", "yes"), ["--class-weights=nein:1,yes:30", "--pos-label=yes"], 3),
+        (("no", "yes"), ["--keep=nay:0.1,yes:1", "--pos-label=yes"], 3),
+        (("no", "yes"), ["--class-weights=no:1,yes:30", "--pos-label=yes"], 0),
+        ((-1, 1), ["--class-weights=0:1,1:30"], 3),
+        ((-1, 1), ["--class-weights=-1:1,1:30"], 0),
+        ((1.0, 2.0), ["--class-weights=1:1,2:30", "--pos-label=2"], 0),
+        ((1, 2), ["--class-weights=2.0:30", "--pos-label=2"], 3),
+        ((False, True), ["--class-weights=false:1,true:30", "--pos-label=true"], 0),
+        ((False, True), ["--class-weights=1:30"], 0),
+    ],
+    ids=str,
+)
+def test_classes_that_are_no_labels_of_the_file_are_refused(cli, labels, options, code):
+    frame = make(100)
+    given = [labels[k] for k in frame["outcome"]]
+    for form, write in WRITE.items():
+        getattr(frame.with_columns(outcome=pl.Series(given)), write)(f"in{form}")
+        found = cli("correct", f"in{form}", "--models", "risk", *options, "--label", "outcome", "--json")
+        assert found.code == code, found.err
+        if code == 0:
+            assert json.loads(found.out)["odds_multiplied_by"] == pytest.approx(1 / 30)
+        if code == 3:
+            assert "column 'outcome': holds" in found.err or "column 'outcome': class '2.0' is" in found.err
+
+
+def test_a_class_that_differs_from_the_positive_one_in_case_alone_is_refused(csv, cli):
+    refused = cli("correct", csv, "--models", "risk", "--class-weights", "Yes:3", "--pos-label", "yes", "-o", "out.csv")
+    assert refused.code == 2
+    assert "--class-weights must name a class as --pos-label does, 'yes', or the other one, got 'Yes'" in refused.err

@@ -80,3 +80,19 @@ def test_report_names_the_columns_and_the_file(divided, cli, folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert file_digest(divided) in page
     assert "cancer" in page
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_clusters_of_long_ids_count_as_those_of_short_ids(columns, cli, folder, form):
+    polars = pytest.importorskip("polars")
+    rows, found = len(columns["cancer"]), []
+    for first, step in ((0, 1), (10**18, 64)):
+        ids = [first + step * (k // 4) for k in range(rows)]
+        frame = polars.DataFrame({**columns, "patient": ids})
+        frame = polars.concat([frame, frame[:1].with_columns(patient=polars.lit(None, polars.Int64))])
+        write = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}
+        write[form](folder / f"{first}.{form}")
+        options = [*COLUMNS, "--clusters", "patient", "--on-missing", "drop", "--json"]
+        found.append(json.loads(cli("compare", f"{first}.{form}", *options).out))
+    errors = [[each["standard_error"] for each in content["records"]] for content in found]
+    assert errors[0] == errors[1]

@@ -232,3 +232,17 @@ def test_rows_are_decided_by_their_amounts(cli, orders, folder):
 def test_a_check_is_of_one_time(cli, followed):
     shown = cli("check", followed, *FOLLOW_UP, "--horizon", "1,2", *ASKED)
     assert (shown.code, "--horizon must be one time to be checked" in shown.err) == (2, True)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("command", ["evaluate", "decide"])
+def test_errors_about_amounts_name_the_row_of_the_file(cli, folder, command, form):
+    polars = pytest.importorskip("polars")
+    lost = [1.0, 1.0, 1.0, 1.0, -3.0, 1.0]  # of the fifth row, the third of those that are complete
+    frame = polars.DataFrame({"y": [0, 1] * 3, "p": [None, None, 0.2, 0.7, 0.4, 0.6], "lost": lost})
+    write = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}
+    write[form](folder / f"rows.{form}")
+    asked = ["--models", "p", "--false-positive-cost", "lost", "--false-negative-cost", "2", "--on-missing", "drop"]
+    label = ["--label", "y"] if command == "evaluate" else ["-o", f"out.{form}"]
+    found = cli(command, f"rows.{form}", *asked, *label)
+    assert (found.code, "never helps in 0, the first in row 5 (" in found.err) == (3, True), found.err

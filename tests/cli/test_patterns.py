@@ -292,6 +292,23 @@ def test_folders_name_columns_beside_other_types(engine, cli, days):
     assert near(*groups)
 
 
+@pytest.mark.parametrize("engine", ["auto", "duckdb", "spark"])
+@pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
+def test_folder_names_stay_as_they_are_written_where_schemas_differ(engine, cli, folder):
+    pytest.importorskip({"auto": "polars", "spark": "pyspark"}.get(engine, engine))
+    for n, hour in enumerate(("07", "7", "x"), 1):
+        target = folder / f"site=4/hour={hour}"
+        target.mkdir(parents=True)
+        frame = FRAME[: 100 * n].drop("day")
+        (frame.cast({"a": pl.Float32}) if hour == "x" else frame).write_parquet(target / "part.parquet")
+    for column, rows in (("hour", {"07": 100, "7": 200, "x": 300}), ("site", {"4": 600})):
+        asked = [*ASKED, "--groups", column, "--engine", engine, "--json"]
+        found = cli("evaluate", "site=*/hour=*/*.parquet", *asked)
+        assert found.code == 0, found.err
+        groups = json.loads(found.out)["groups"]
+        assert {group["group"]: group["n_rows"] for group in groups if group["model"] == "a"} == rows
+
+
 @pytest.mark.usefixtures("days")
 def test_an_engine_takes_the_names_of_action_and_event(cli):
     named = [*ASKED, "--action-name", "refuse", "--event-name", "bad loan"]

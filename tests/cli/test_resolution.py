@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from stakes import expected_regret
 from stakes.costs import Uniform
 from stakes.evaluation import KeptEvaluation
 
@@ -67,6 +68,26 @@ def test_the_bound_that_is_told_holds_for_every_row(cli):
         losses = [np.where(y, measure.positive_loss(s), measure.negative_loss(s)) for s in within]
         worst.append(np.abs(losses[0] - losses[1]).mean() / 0.3)
     assert told == pytest.approx(max(worst), rel=0.01)
+
+
+def test_the_bound_that_is_told_holds_in_a_small_group(cli, folder, monkeypatch):
+    monkeypatch.setattr(task, "_MANY", 4999)
+    near = np.tile([0.29995, 0.30004], 20)  # in one cell of 8,192, on both sides of the cost ratio
+    score = np.concatenate([near, RNG.random(5000)])
+    ill = np.concatenate([np.tile([0, 1], 20), RNG.random(5000) < score[40:]]).astype(int)
+    frame = pl.DataFrame({"ill": ill, "p": score, "g": np.repeat(["new", "rest"], [40, 5000])})
+    frame.write_parquet(folder / "0.parquet")
+    asked = ["--label", "ill", "--models", "p", "--costs", "0.3", "--groups", "g", "--json"]
+    found = cli("evaluate", "?.parquet", *asked)
+    said = " ".join(found.err.split())
+    assert "over all rows do not change; costs and intervals of groups come from the cells" in said
+    told = float(said.partition("off by at most ")[2].partition(" (")[0])
+    off = [
+        abs(group["score"] - expected_regret(ill[rows], score[rows], costs=0.3))
+        for group in answer(found)["groups"]
+        for rows in (np.repeat(["new", "rest"], [40, 5000]) == group["group"],)
+    ]
+    assert 0.05 < max(off) <= told
 
 
 @pytest.mark.usefixtures("parts")

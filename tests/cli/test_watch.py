@@ -1,5 +1,6 @@
 """`stakes watch`: the alarm of the library from files, every file once, and a state that is whole whatever happens."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -7,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from stakes import evaluate
+from stakes import evaluate, expected_regret
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitors
 from tests.cli.conftest import write_csv
@@ -111,6 +112,63 @@ def test_every_day_and_file_counts_once_and_a_refused_run_leaves_the_state(bench
         assert outcome.code == 3, outcome.err
         assert message in outcome.err
         assert (folder / "w.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("labels", "typed", "kept"), [((1, 2), "2", 2), ((1, 0), "0", 0), (("no", "yes"), "yes", "yes")]
+)
+def test_a_kept_file_and_a_watch_count_the_class_that_was_named(cli, folder, labels, typed, kept):
+    day = rows(2000, 4)
+    frame = pl.DataFrame({"ill": [labels[k] for k in day["ill"]], "new": day["new"]})
+    frame.write_csv(folder / "2026-01-02.csv")
+    frame.write_parquet(folder / "part_1.parquet")
+    for n, source in enumerate(("2026-01-02.csv", "part_?.parquet")):
+        asked = ["--label", "ill", "--pos-label", typed, "--models", "new", "--costs", "0.05:0.3"]
+        assert cli("evaluate", source, *asked, "--keep", f"k{n}.json", "-o", "x.txt").code == 0
+        assert json.loads((folder / f"k{n}.json").read_text(encoding="utf-8"))["pos_label"] == kept
+        assert cli("watch", "start", f"k{n}.json", "--label", "ill", "--state", f"s{n}.json").code == 0
+        added = cli("watch", "add", "2026-01-02.csv", "--state", f"s{n}.json", "--json")
+        mean = json.loads(added.out)["monitors"][0]["mean"]
+        assert mean == pytest.approx(expected_regret(day["ill"], day["new"], costs=COSTS), rel=1e-9)
+    other = next(str(label) for label in labels if label != kept)
+    asked[asked.index(typed)] = other
+    assert cli("evaluate", "2026-01-02.csv", *asked, "--keep", "other.json", "-o", "x.txt").code == 0
+    assert "pos_label" in cli("compare", "k0.json", "other.json").err
+
+
+def test_a_file_counts_once_alone_and_among_those_of_a_pattern(bench, cli, folder):
+    cli(*START)
+    day = next(iter(bench))
+    late = next(day for day in reversed(bench))
+    (folder / f"day={late}" / "old.parquet").write_bytes((folder / f"day={day}" / "b.parquet").read_bytes())
+    before = (folder / "w.json").read_bytes()
+    for files in ([f"day={day}/a.parquet", f"day={day}/*.parquet"], [f"day={day}/*.parquet", f"day={day}/b.parquet"]):
+        refused = cli("watch", "add", *files, "--state", "w.json")
+        assert (refused.code, f"was counted already, on day {day}" in refused.err) == (3, True), refused.err
+        assert (folder / "w.json").read_bytes() == before
+    assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
+    for file in (f"day={late}/*.parquet", f"day={late}/old.parquet"):
+        refused = cli("watch", "add", file, "--state", "w.json")
+        assert (refused.code, f"old.parquet: was counted already, on day {day}" in refused.err) == (3, True)
+
+
+def test_a_state_of_an_earlier_release_still_knows_the_files_of_its_patterns(bench, cli, folder):
+    cli(*START)
+    day = next(iter(bench))
+    assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
+    state = json.loads((folder / "w.json").read_text(encoding="utf-8"))
+    each = sorted(hashlib.sha256((folder / f"day={day}" / f"{k}.parquet").read_bytes()).hexdigest() for k in "ab")
+    state["files"][day] = [hashlib.sha256("".join(each).encode()).hexdigest()[:16]]  # one for all, as it was kept
+    (folder / "w.json").write_text(json.dumps(state), encoding="utf-8")
+    refused = cli("watch", "add", f"day={day}/*.parquet", "--day", "2026-02-01", "--state", "w.json")
+    assert (refused.code, f"was counted already, on day {day}" in refused.err) == (3, True), refused.err
+
+
+def test_parts_without_rows_may_be_alike_on_every_day(bench, cli, folder):
+    cli(*START)
+    for day in list(bench)[:2]:
+        pl.DataFrame(bench[day])[:0].write_parquet(folder / f"day={day}" / "empty.parquet")
+        assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0
 
 
 def test_files_of_one_day_are_added_up_whatever_their_format(bench, cli, folder):

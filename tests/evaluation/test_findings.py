@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from replications import false_alarms
-from stakes import ScoreTable, costs, evaluate
+from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
@@ -655,3 +655,16 @@ def test_a_billion_rows_that_are_all_but_certain_do_not_hide_twenty_others():
     prob, rows = np.array([0.5, 1.0 - 1e-12]), np.array([20.0, 1e9])
     tail = _upper_tail(prob, np.ones(2), rows, float(np.dot(rows, prob)) + 2.0)
     assert tail == pytest.approx(norm.sf(2.0 / 5.0**0.5), abs=0.01)  # the variance is that of the twenty
+
+
+def test_fitted_thresholds_are_the_reason_for_no_interval_and_no_sign_of_few_events():
+    frames = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    risk = rng.beta(2, 4, 2000)
+    other = np.clip(risk + rng.normal(0, 0.05, 2000), 0, 1)
+    frame = frames.DataFrame({"y": (rng.random(2000) < risk).astype(int), "a": risk, "b": other})
+    for rows in (frame, frame.lazy()):
+        found = evaluate_frame(rows, label="y", costs=(0.1, 0.5), rule="optimal")
+        assert "few-events" not in {finding.code for finding in found.findings}
+        assert found.compare("a", "b").note == "the thresholds are fitted to these very rows"
+        assert found["a"].note == ""

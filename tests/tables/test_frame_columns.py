@@ -313,3 +313,36 @@ def test_many_columns_are_models_only_where_they_are_named():
         frame_columns(frame, label="y")
     assert "--models" in str(caught.value)
     assert frame_columns(frame, label="y", models=names).models == tuple(names)
+
+
+LONG = [10**18 + 64 * (k // 2) for k in range(8)]  # as floats two neighbours are one
+
+
+@pytest.mark.parametrize("kind", ["missing", "decimal", "beyond 64 bits", "128 bits"])
+def test_long_ids_stay_distinct_whatever_the_type_of_their_column(kind):
+    frames = pytest.importorskip("polars")
+    if kind == "128 bits" and not hasattr(frames, "Int128"):
+        pytest.skip("this polars has no integers of 128 bits")
+    ids = [10**6 * each for each in LONG] if kind == "beyond 64 bits" else LONG
+    kinds = {"missing": frames.Int64, "128 bits": getattr(frames, "Int128", None)}
+    column = frames.Series([*map(str, ids), None]).cast(kinds.get(kind) or frames.Decimal(38, 0))
+    frame = frames.DataFrame({"y": [0, 1, 0] * 3, "a": [0.5] * 9, "id": column})
+    for each in (frame, frame.lazy()):
+        rows = frame_columns(each, label="y", models=["a"], groups=["id"], on_missing="drop")
+        assert list(map(str, rows.groups["id"])) == list(map(str, ids))
+
+
+def test_long_ids_of_a_duckdb_relation_stay_distinct():
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    ids = "1000000000000000000::HUGEINT + 64 * (range // 2) AS id"
+    relation = duckdb.sql("FROM range(8)").project(f"range % 2 AS y, 0.5 AS a, {ids}")
+    rows = frame_columns(relation, label="y", models=["a"], groups=["id"])
+    assert sorted(map(int, rows.groups["id"])) == LONG
+
+
+def test_decimals_with_a_fraction_are_groups_by_their_value():
+    frames = pytest.importorskip("polars")
+    column = frames.Series(["0.5", "0.25", "0.5"]).cast(frames.Decimal(4, 2))
+    frame = frames.DataFrame({"y": [0, 1, 0], "a": [0.5] * 3, "g": column})
+    assert frame_columns(frame, label="y", models=["a"], groups=["g"]).groups["g"].tolist() == [0.5, 0.25, 0.5]

@@ -501,3 +501,50 @@ def test_probabilities_that_do_not_sum_to_one_are_named_by_row():
     prob = np.array([[0.5, 0.5], [0.25, 0.75], [0.5, 0.375], [0.75, 0.75]])
     with pytest.raises(DataError, match=r"row 3: .* must sum to 1 in each row, got .*0\.875.* \(2 of 4 rows\)"):
         _summing_to_one(prob, "a", Location())
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ((10**18, 10**18 + 64, 3), None),
+        ((10**19, 10**19 + 640, 3), None),
+        ((-(10**18) - 64, -(10**18), 3), None),
+        ((0.5, 2.0, 10**18), None),
+        ((-1, 10**19, 0), "row 2: must fit 64 bits: write it as text, got 10000000000000000000"),
+        ((10**18 + 64, 0.5, 0), "row 1: must be exact as a float, for the column holds fractions"),
+        ((0, 10**30, 0), "row 2: must fit 64 bits"),
+    ],
+)
+def test_long_whole_numbers_in_json_tell_rows_apart_or_are_refused(tmp_path, cells, wanted):
+    path = tmp_path / "ids.jsonl"
+    path.write_text("".join(json.dumps({"y": k % 2, "a": 0.5, "id": cell}) + "\n" for k, cell in enumerate(cells)))
+    if wanted is None:
+        assert read_predictions(path, label="y", models=["a"], groups=["id"]).groups["id"].tolist() == list(cells)
+        return
+    with pytest.raises(DataError, match=f"column 'id', {wanted}"):
+        read_predictions(path, label="y", models=["a"], groups=["id"])
+
+
+@pytest.mark.parametrize(("json_cell", "csv_cell"), [("Infinity", "inf"), ("-Infinity", "-inf")])
+@pytest.mark.parametrize(("column", "rule"), [("a", "must lie in"), ("w", "must be finite")])
+def test_an_infinite_number_is_refused_in_json_as_in_csv(tmp_path, json_cell, csv_cell, column, rule):
+    cells = {"y": "1", "a": "0.5", "w": "1"}
+    for name, cell in (("p.jsonl", json_cell), ("p.csv", csv_cell)):
+        rows = [{**cells, "y": "0"}, cells, {**cells, column: cell}]
+        lines = ["{" + ", ".join(f'"{key}": {value}' for key, value in row.items()) + "}" for row in rows]
+        text = lines if name == "p.jsonl" else [",".join(cells), *(",".join(row.values()) for row in rows)]
+        (tmp_path / name).write_text("\n".join(text) + "\n")
+        with pytest.raises(DataError, match=f"column '{column}', row 3.*: {rule}"):
+            read_predictions(tmp_path / name, label="y", models=["a"], weight="w", on_missing="drop")
+
+
+def test_columns_that_first_appear_in_late_rows_of_json_are_found(tmp_path):
+    path, early, late = tmp_path / "late.jsonl", {"y": 0, "a": 0.25}, {"y": 1, "a": 0.75, "b": 0.5, "g": "x"}
+    path.write_text("".join(json.dumps(row) + "\n" for row in [early] * 1500 + [late, {**late, "y": 0}]))
+    for asked in ({"models": ["a"], "groups": ["g"]}, {"models": "b"}, {"models": ["a"], "weight": "b"}, {}):
+        rows = read_predictions(path, label="y", **asked, on_missing="drop")
+        assert (rows.n_rows, rows.n_dropped) == (2, 1500)
+    assert rows.models == ("a", "b")
+    with pytest.raises(DataError, match="column 'b', row 1: must not be missing"):
+        read_predictions(path, label="y")
+    assert read_predictions(path, label="y", models=["a"]).n_rows == 1502

@@ -15,11 +15,12 @@ from stakes.cli.console import ROW_ENDINGS, RowsOut, UsageError, note, plan_rows
 from stakes.cli.options import flag
 from stakes.cli.reading import read_amount, read_priors, read_share, split_names
 from stakes.cli.task import Source
+from stakes.outputs.files import DataError
 from stakes.outputs.text import shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import LossCalibrationTest
-    from stakes.tables import Copied
+    from stakes.tables import Copied, Predictions
 
 CORRECT_EPILOG = """\b
 Examples:
@@ -52,10 +53,11 @@ Suffix = Annotated[str, flag("--suffix", "", "What the names of the new columns 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correction:
-    """By what the odds are multiplied, and the weight of the positive class that this undoes."""
+    """By what the odds are multiplied, the weight of the positive class that this undoes, and the classes named."""
 
     factor: float
     positive_share: float
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +113,8 @@ def correct(
     correction = read_correction(weights, (keep, repeat), (training_prior, prior), pos_label)
     names = _check(split_names(models, "--models") or [], label, weight, output, file)
     where = plan_rows("correct", output, ROW_ENDINGS, file, as_json=as_json)
-    test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format)
+    groups = [label] if label is not None and correction.classes else None  # whose values the classes must be
+    test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format, groups)
     return partial(run, CorrectJob(file, names, correction, suffix, on_missing, file_format, test), where)
 
 
@@ -143,31 +146,32 @@ def read_correction(
         raise UsageError(f"say what to undo: {', '.join(weights)}, --keep, --repeat, or --training-prior with --prior")
     shares = read_priors(*priors)
     ratio = 1.0
+    pairs = {"--class-weights": weights["--class-weights"], **dict(zip(("--keep", "--repeat"), sampling, strict=True))}
+    numbers = {option: _numbers_of(option, text) for option, text in pairs.items() if text is not None}
     for option, text in weights.items():
-        if text is not None:
-            ratio *= _weight(option, text, pos_label)
-    for option, text in zip(("--keep", "--repeat"), sampling, strict=True):
-        if text is not None:
-            ratio *= _ratio(option, text, pos_label)
+        if text is not None and option not in numbers:
+            ratio *= _weight(option, text)
+    for option, each in numbers.items():
+        ratio *= _ratio(option, each, pos_label)
     share = ratio / (1.0 + ratio)
     if shares is not None:
         before, after = shares
         ratio *= (before / (1.0 - before)) / (after / (1.0 - after))
-    return Correction(1.0 / ratio, share)
+    return Correction(1.0 / ratio, share, tuple(label for each in numbers.values() for label in each))
 
 
-def _weight(option: str, text: str, pos_label: str | None) -> float:
-    if option == "--positive-share":
-        share = read_share(option, text)
-        return share / (1.0 - share)
-    return read_amount(option, text) if option == "--scale-pos-weight" else _ratio(option, text, pos_label)
+def _weight(option: str, text: str) -> float:
+    if option == "--scale-pos-weight":
+        return read_amount(option, text)
+    share = read_share(option, text)
+    return share / (1.0 - share)
 
 
 _PAIRS = {"--class-weights": "0:1,1:30", "--keep": "0:0.05", "--repeat": "1:10"}
 
 
-def _ratio(option: str, text: str, pos_label: str | None) -> float:
-    """Read LABEL:NUMBER pairs as the ratio of the positive class's number to the negative's; one left out is 1."""
+def _numbers_of(option: str, text: str) -> dict[str, float]:
+    """Read LABEL:NUMBER pairs."""
     numbers: dict[str, float] = {}
     for part in text.split(","):
         label, colon, value = part.rpartition(":")
@@ -176,6 +180,11 @@ def _ratio(option: str, text: str, pos_label: str | None) -> float:
                 f"{option} must be LABEL:NUMBER for each class once, such as {_PAIRS[option]}, got {name(text)!r}"
             )
         numbers[label.strip()] = read_amount(option, value)
+    return numbers
+
+
+def _ratio(option: str, numbers: dict[str, float], pos_label: str | None) -> float:
+    """Ratio of the positive class's number to the negative's; one left out is 1."""
     if pos_label is None:
         pair = next((pair for pair in (("0", "1"), ("-1", "1")) if set(numbers) <= set(pair)), None)
         if pair is None:
@@ -185,6 +194,11 @@ def _ratio(option: str, text: str, pos_label: str | None) -> float:
     others = [label for label in numbers if label != pos_label]
     if len(others) > 1:
         raise UsageError(f"{option} names {len(others)} classes besides the positive one, {name(pos_label)!r}")
+    if others and pos_label not in numbers and others[0].casefold() == pos_label.casefold():
+        raise UsageError(
+            f"{option} must name a class as --pos-label does, {name(pos_label)!r}, or the other one, got "
+            f"{name(others[0])!r}, which differs in case alone"
+        )
     _check_sampling(option, numbers)
     return numbers.get(pos_label, 1.0) / (numbers[others[0]] if others else 1.0)
 
@@ -263,6 +277,7 @@ def _tests(request: CorrectJob) -> dict[str, dict[str, "LossCalibrationTest"]]:
 
     with working(f"Testing {name(request.file)}"):
         rows = request.test.read()
+        _check_classes(request, rows)
         tests: dict[str, dict[str, Any]] = {}
         for model, score in zip(rows.models, rows.scores, strict=True):
             stages = {"before": score, "after": shift_odds(score, request.correction.factor)}
@@ -271,6 +286,22 @@ def _tests(request: CorrectJob) -> dict[str, dict[str, "LossCalibrationTest"]]:
                 for stage, values in stages.items()
             }
     return tests
+
+
+def _check_classes(request: CorrectJob, rows: "Predictions") -> None:
+    """Refuse a class that is no label of the file: its number would be taken for that of the negative class."""
+    from stakes.base.validation import match_label
+
+    for label, column in (rows.groups or {}).items():
+        values, positive = list(dict.fromkeys(column.tolist())), request.test.pos_label if request.test else None
+        for each in request.correction.classes:
+            value = match_label(each, values)
+            if value not in values:
+                rule = f"holds {' and '.join(sorted(map(repr, values)))}, and no class {each!r} that was named"
+                raise DataError(rule, file=request.file, column=label)
+            if positive not in (None, each) and value == match_label(positive, values):
+                rule = f"class {each!r} is the positive one: write it as --pos-label does, {positive!r}"
+                raise DataError(rule, file=request.file, column=label)
 
 
 def _record(

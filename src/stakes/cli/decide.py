@@ -316,6 +316,7 @@ class AmountDecisions(Tabular):
     def about(cls, scored: "ScoredFile", settings: AmountSettings) -> "AmountDecisions":
         """Decide about each model."""
         from stakes.outcomes import decide_rows
+        from stakes.outputs.serialization import Location
 
         found: dict[str, RowDecisions] = {}
         columns: dict[str, NDArray[Any]] = {}
@@ -326,7 +327,7 @@ class AmountDecisions(Tabular):
             try:
                 rows = decide_rows(p, false_positive=a, false_negative=b, on_dominated=settings.on_dominated)
             except ValueError as error:
-                raise DataError(str(error).removesuffix("."), file=scored.source) from None
+                raise Location(scored.source, rows=scored.rows).of_arrays(error) from None
             found[decision] = rows
             columns |= {decision: rows.act.astype("int64"), threshold: rows.threshold}
         return cls(scored.source, settings, scored.n_dropped, found, columns)

@@ -114,9 +114,13 @@ def remark(source: Source, options: Options, predictions: Predictions | Evaluati
 
 def _tell_bound(evaluation: Evaluation, cells: int) -> None:
     """Say what pooling the scores may have changed."""
-    bounds = [table.error_bound(evaluation.costs, evaluation.rule) for table in evaluation.score_tables]
+    tables = [*evaluation.score_tables, *(row.count() for row in evaluation.groups)]
+    bounds = [table.error_bound(evaluation.costs, evaluation.rule) for table in tables]
     bound = f"{max(bounds) * evaluation.factor:.2g} (--resolution exact counts every score)"
     exact = "costs, differences and their intervals do not change; an average cost read from the cells"
+    if evaluation.groups:
+        groups = "costs and intervals of groups come from the cells, and an average cost read from them"
+        exact = f"costs, differences and their intervals over all rows do not change; {groups}"
     what = "an average cost" if evaluation.pairs is None else exact
     told = f"{what} is off by at most {bound}"
     note(f"scores were pooled into {cells:,} cells: {told}")
@@ -325,7 +329,8 @@ class Task:
             said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
             raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
-            return self._about(evaluate_predictions(predictions, self.options), predictions.source)
+            asked = replace(self.options, pos_label=self.source.pos_label)
+            return self._about(evaluate_predictions(predictions, asked), predictions.source)
         except ValueError as error:
             if predictions.outcome is None:
                 raise

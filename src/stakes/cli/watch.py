@@ -124,15 +124,33 @@ def day_of(file: str, stated: str | None) -> int | str:
     return int(day) if day.isdecimal() else day
 
 
-def digest_of(file: str) -> str:
-    """Tell a file, or those of a pattern, by their bytes."""
+def new_digests(file: str, counted: Mapping[str, list[str]]) -> list[str]:
+    """Digests of the files that a name or a pattern covers; one that was counted is refused, unless it has no rows."""
     import glob
 
     from stakes.tables import file_digest
 
     found = [file] if Path(file).exists() else sorted(glob.glob(file, recursive=True))  # noqa: PTH207  (of any root)
-    each = "".join(sorted(map(file_digest, found or [file])))
-    return hashlib.sha256(each.encode()).hexdigest()[:16]
+    full = {each: file_digest(each) for each in found or [file]}
+    mine = {each: _short(digest) for each, digest in full.items()}
+    before = {digest: day for day, digests in counted.items() for digest in digests}
+    # earlier releases kept one digest for all files of a pattern
+    for each, digest in {file: _short("".join(sorted(full.values()))), **mine}.items():
+        if digest in before and _has_rows(each):
+            raise DataError(f"was counted already, on day {name(before[digest])}", file=each)
+    return list(mine.values())
+
+
+def _short(digest: str) -> str:
+    return hashlib.sha256(digest.encode()).hexdigest()[:16]
+
+
+def _has_rows(file: str) -> bool:
+    """Whether Parquet files have rows, as parts that engines write may not; other files always do."""
+    from stakes.tables import count_rows, scan_parquet
+
+    frame = scan_parquet(file, models=(), large=0)
+    return frame is None or count_rows(frame)[0] > 0
 
 
 KeptFile = Annotated[
@@ -360,11 +378,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
     found: dict[str, dict[str, float]] = {}
     digests: list[str] = []
     for file in files:
-        mine = digest_of(file)
-        before = next((at for at, seen in state.files.items() if mine in seen), day if mine in digests else None)
-        if before is not None:
-            raise DataError(f"was counted already, on day {name(str(before))}", file=file)
-        digests.append(mine)
+        digests += new_digests(file, {**state.files, str(day): [*state.files.get(str(day), ()), *digests]})
         with working(f"Reading {name(file)}"):
             sums = read_sums(state, file, file_format)
         for key, part in sums.items():

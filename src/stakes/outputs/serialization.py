@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -261,6 +262,16 @@ class Location:
             row = int(self.rows[row])
         line = None if self.first_line is None else self.first_line + row
         return DataError(rule, file=self.file, row=row + 1, line=line, **details)
+
+    def of_arrays(self, error: ValueError) -> DataError:
+        """Build the error of arrays of the kept rows: an index in its text becomes the number of the row."""
+
+        def numbered(found: re.Match[str]) -> str:
+            kept = int(found[1])
+            return f"in row {1 + (kept if self.rows is None else int(self.rows[kept]))}"
+
+        said = str(error).removesuffix(".")
+        return self.error(re.sub(r"at index (\d+)", numbered, said) if self.ordered else said)
 
     def broken(self, rule: str, bad: NDArray[np.bool_], values: Any, **details: Any) -> DataError:
         """Build the error for the rows marked bad, naming the first and its value."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 Bytes = Any  # bytes, or a map of a file
 Schema = dict[str, Any]
-_Scanner = tuple[Callable[[list[str], bool], Any], tuple[type[Exception], ...]]
+# how to scan files, of a pattern or not, with some of the columns from folder names as text; and what that may raise
+_Scanner = tuple[Callable[[list[str], bool, Collection[str]], Any], tuple[type[Exception], ...]]
 
 
 # The declared and unpacked sizes of the pages of a Parquet file, checked before polars reserves memory for them.
@@ -520,13 +521,19 @@ def refused(origin: Location, what: str) -> Iterator[None]:
 
 
 def scan_alike(
-    files: list[str], scan: Callable[[list[str]], Any], columns: Iterable[str], models: Iterable[str] | None
+    files: list[str],
+    scan: Callable[[list[str], Collection[str]], Any],
+    columns: Iterable[str],
+    models: Iterable[str] | None,
 ) -> Any:
-    """Scan the files of one table; each must have these columns and models (by default all numeric columns)."""
+    """Scan the files of one table; each must have these columns and models (by default all numeric columns).
+
+    ``scan`` takes files of one schema, and which columns from folder names to read as text.
+    """
     schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
     first = next(iter(schemas.values()), {})
     if all(schema == first for schema in schemas.values()):
-        return scan(files)
+        return scan(files, ())
     if models is None:
         models = [name for name, dtype in first.items() if dtype.is_numeric()]
     needed = dict.fromkeys([*columns, *models])
@@ -534,12 +541,14 @@ def scan_alike(
     groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
     for file, schema in schemas.items():
         groups.setdefault(tuple(sorted(schema.items(), key=lambda item: item[0])), []).append(file)
-    frames = [nw.from_native(scan(group)).lazy() for group in groups.values()]
+    frames = [nw.from_native(scan(group, ())).lazy() for group in groups.values()]
     known = {name for schema in schemas.values() for name in schema}
     keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
-    for name in keys[0]:  # columns from folder names, whose types each group of files has inferred
-        of_all = {found[name] for found in keys if name in found}
-        types[name] = of_all.pop() if len(of_all) == 1 else nw.String()
+    # columns from folder names: a type that only some groups of files allow would make one value of 07 and 7
+    texts = [name for name in keys[0] if len({found[name] for found in keys if name in found}) > 1]
+    if texts:
+        frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
+    types |= {name: nw.String() if name in texts else dtype for name, dtype in keys[0].items()}
     alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
     return nw.concat(alike, how="vertical").to_native()
 
@@ -661,7 +670,7 @@ def scan_parquet(
     scan, own = _SCANS.get(engine, _polars)()
     failures: tuple[type[Exception], ...] = (*own, nw.exceptions.NarwhalsError, OSError)
     try:
-        frame = scan_alike(files, lambda group: scan(group, is_pattern), columns, models)
+        frame = scan_alike(files, lambda group, texts: scan(group, is_pattern, texts), columns, models)
         nw.from_native(frame).lazy().collect_schema()
     except failures as error:
         reason = str(error).strip().partition("\n")[0]
@@ -711,8 +720,14 @@ def _files(path: str, *, is_pattern: bool) -> list[str]:
 def _polars() -> _Scanner:
     import polars as pl
 
-    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001  (one signature for all)
-        return pl.scan_parquet(files, hive_partitioning=partitioned, glob=False)
+    def scan(files: list[str], partitioned: bool, texts: Collection[str]) -> Any:  # noqa: FBT001  (one for all)
+        found = pl.scan_parquet(files, hive_partitioning=partitioned, glob=False)
+        if not texts:
+            return found
+        own = pl.read_parquet_schema(files[0])
+        keys = {name: kind for name, kind in found.collect_schema().items() if name not in own}
+        types = {name: pl.String if name in texts else kind for name, kind in keys.items()}
+        return pl.scan_parquet(files, hive_partitioning=True, hive_schema=types, glob=False)
 
     return scan, (pl.exceptions.PolarsError,)
 
@@ -720,7 +735,8 @@ def _polars() -> _Scanner:
 def _duckdb() -> _Scanner:
     duckdb = import_optional("duckdb", "--engine duckdb needs DuckDB: pip install 'stakes[engines]'")
 
-    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
+    # which infers a type only where that changes no name
+    def scan(files: list[str], partitioned: bool, texts: Collection[str]) -> Any:  # noqa: ARG001, FBT001
         return duckdb.read_parquet([glob.escape(name) for name in files], hive_partitioning=partitioned)
 
     return scan, (duckdb.Error,)
@@ -730,11 +746,16 @@ def _spark() -> _Scanner:
     remedy = "--engine spark needs Spark: pip install 'stakes[spark]'"
     errors, sql = import_optional("pyspark.errors", remedy), import_optional("pyspark.sql", remedy)
 
-    def scan(files: list[str], partitioned: bool) -> Any:  # noqa: FBT001
+    def scan(files: list[str], partitioned: bool, texts: Collection[str]) -> Any:  # noqa: FBT001
         reader = sql.SparkSession.builder.appName("stakes").getOrCreate().read
         if partitioned:
             reader = reader.option("basePath", _common_folder(files))
-        return reader.parquet(*files)
+        found = reader.parquet(*files)
+        if not texts:
+            return found
+        text, kinds = sql.types.StringType(), {field.name: field.dataType for field in found.schema}
+        fields = [sql.types.StructField(name, text if name in texts else kind) for name, kind in kinds.items()]
+        return reader.schema(sql.types.StructType(fields)).parquet(*files)
 
     return scan, (errors.PySparkException,)
 

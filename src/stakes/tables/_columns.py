@@ -85,6 +85,7 @@ def worked(frame: nw.LazyFrame[Any], work: Callable[[], _Found]) -> _Found:
 _AT_ONCE = 1 << 14
 _MANY_LABELS = 1000
 _SHOWN_LABELS = 5
+_LARGEST_INTEGER = 2**63
 
 
 def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = None) -> Floats:
@@ -120,9 +121,11 @@ def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     present = series.drop_nulls()
     if series.dtype.is_numeric():
         values = sorted(v for v in present.unique().to_list() if v == v)  # noqa: PLR0124  (NaN differs from itself)
-        array = series.cast(nw.Float64).to_numpy() if len(present) < len(series) else series.to_numpy()
-        found = np.searchsorted(np.array(values, dtype=array.dtype), array).astype(np.int64)
-        return values, np.where(np.isnan(array), -1, found)
+        array = present.to_numpy()  # in its own type: as floats, integers of 17 digits would be merged
+        found = np.where(np.isnan(array), -1, np.searchsorted(np.array(values, dtype=array.dtype), array))
+        places = np.full(len(series), -1, dtype=np.int64)
+        places[~series.is_null().to_numpy()] = found
+        return values, places
     if series.dtype == nw.Object:
         return _encode_objects(series)
     values = sorted(present.unique().to_list())
@@ -134,8 +137,13 @@ def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
 
 
 def _sortable(series: nw.Series[Any]) -> nw.Series[Any]:
-    if series.dtype.is_decimal():
-        return series.cast(nw.Float64)
+    """Cast decimals and integers of 128 bits to a type that keeps their values distinct, and categories to text."""
+    if series.dtype.is_decimal() or series.dtype == nw.Int128:
+        distinct = series.drop_nulls().unique().to_list()
+        if all(value == int(value) and abs(value) < _LARGEST_INTEGER for value in distinct):
+            return series.cast(nw.Int64)
+        exact = len(set(map(float, distinct))) == len(distinct)
+        return series.cast(nw.Float64 if exact else nw.String)
     return series.cast(nw.String) if series.dtype in (nw.Categorical, nw.Enum) else series
 
 
@@ -158,7 +166,7 @@ def _encode_objects(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64
 
 def as_array(values: list[Any]) -> NDArray[Any]:
     """Build an array of distinct values of one kind: numbers and booleans natively, all else as objects."""
-    plain = all(isinstance(v, bool | int | float) for v in values)
+    plain = all(isinstance(v, float) or (isinstance(v, int) and v < _LARGEST_INTEGER) for v in values)
     return np.array(values, dtype=None if plain else object)
 
 
@@ -553,12 +561,12 @@ def choose_roles(
     """Assign roles to columns; without ``models`` every other numeric column with a name is a model."""
     reject_duplicates(names, file)
     told = () if outcome is None else tuple(outcome.numbers)
-    by = tuple(dict.fromkeys([*_as_tuple(groups), *(() if outcome is None else outcome.groups)]))
-    require([label, *_as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
+    by = tuple(dict.fromkeys([*as_tuple(groups), *(() if outcome is None else outcome.groups)]))
+    require([label, *as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
     taken = {label, weight, *told, *by}
     automatic = models is None
     # a column without a name holds row numbers, as R and pandas write them
-    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else _as_tuple(models)
+    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else as_tuple(models)
     if not chosen:
         others = [name for name in names if name not in taken]
         hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
@@ -605,7 +613,8 @@ def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None
     raise DataError("there is no such column", file=file, column=missing, hint=hint)
 
 
-def _as_tuple(names: Iterable[str] | None) -> tuple[str, ...]:
+def as_tuple(names: Iterable[str] | None) -> tuple[str, ...]:
+    """Names given as a list, as one alone or not at all."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)

@@ -27,6 +27,7 @@ from stakes.tables._columns import (
     Roles,
     Table,
     as_array,
+    as_tuple,
     choose_roles,
     collected,
     encode,
@@ -274,7 +275,7 @@ def _outcome(
     try:
         return roles.outcome.made(told, cells, given[0], match_label(given[1], values))
     except ValueError as error:
-        raise origin.error(str(error).removesuffix(".")) from None
+        raise origin.of_arrays(error) from None
 
 
 def complete(
@@ -405,8 +406,14 @@ def read_predictions(
     (569, ('logistic_regression', 'random_forest', 'naive_bayes'))
     """
     check_choice(on_missing, "on_missing", ON_MISSING)
-    table = open_table(path, format, label)
-    asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
+    models = None if models is None else as_tuple(models)
+    by = as_tuple(groups)
+    wanted = {label, *(models or ()), *by, *(() if weight is None else (weight,))}
+    wanted |= set() if outcome is None else {*outcome.numbers, *outcome.groups}
+    table = open_table(path, format, label, survey=models is None)
+    if isinstance(table, JsonFile) and not wanted <= set(table.names):
+        table.survey()
+    asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": by, "outcome": outcome}
     roles = choose_roles(table.names, table.numeric, file=table.origin.file, probability=probability, **asked)
     rows = Gathered.of(table, roles.hints, roles.groups, label)
     return clean_rows(rows, roles, pos_label=pos_label, on_missing=on_missing)

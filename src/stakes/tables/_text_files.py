@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -586,10 +586,18 @@ def _promise(header: str, separator: str, wanted: str) -> tuple[bool, int]:
 
 _BLOCK = 1 << 16
 _MOST_DIGITS = 18  # fits 64 bits; more becomes a float, in the end infinity
+_MOST_DIGITS_64 = 20  # an integer with more, its sign included, does not fit
 
 
 class _Huge(float):
-    """An integer with too many digits for 64 bits."""
+    """An integer with more digits than surely fit 64 bits, as a float, and its digits."""
+
+    digits: str
+
+    def __new__(cls, digits: str) -> Self:
+        found = super().__new__(cls, digits)
+        found.digits = digits
+        return found
 
 
 _KINDS = {int: "number", float: "number", _Huge: "number", str: "text", bool: "boolean"}
@@ -616,6 +624,8 @@ class JsonFile:
 
     def _is_numeric(self, name: str) -> bool:
         present = [value for record in self._sample if (value := record.get(name)) is not None]
+        if not present:  # a survey found it in late rows, or it is missing in all
+            return {_KINDS.get(kind) for kind in self._kinds.get(name, set()) - {type(None)}} <= {"number"}
         meant = [_KINDS.get(type(v)) == "number" or (type(v) is str and is_meant_as_number(v)) for v in present]
         return 2 * sum(meant) >= len(present)
 
@@ -652,8 +662,24 @@ class JsonFile:
                 rule = "must be all text, all numbers or all true and false"
                 raise self.origin.error(rule, column=name, row=row, value=value)
         if first == "number" and any(isinstance(v, float) for v in values):
-            return self._series(name, np.array(values, dtype=np.float64))
+            return self._numbers(name, values)
         return self._series(name, values)
+
+    def _numbers(self, name: str, values: Cells) -> pl.Series:
+        """Join numbers that tell rows apart; an integer that the column's type would round is refused."""
+        import polars as pl
+
+        whole = [int(v.digits) if type(v) is _Huge and len(v.digits) <= _MOST_DIGITS_64 else v for v in values]
+        fractions = any(type(v) is float for v in whole)
+        signed = not fractions and min(v for v in whole if v is not None) < 0
+        fits = range(-(2**63), 2**63) if signed else range(2**64)
+        for row, v in enumerate(whole):
+            if type(v) is _Huge or (type(v) is int and (float(v) != v if fractions else v not in fits)):
+                rule = "must be exact as a float, for the column holds fractions" if fractions else "must fit 64 bits"
+                raise self.origin.error(f"{rule}: write it as text", column=name, row=row, value=v)
+        if fractions:
+            return self._series(name, np.array(values, dtype=np.float64))
+        return self._series(name, whole, pl.Int64 if signed else pl.UInt64)
 
     def head(self, names: Sequence[str]) -> str:  # noqa: ARG002
         """Return nothing: the format has no header."""
@@ -706,8 +732,8 @@ class JsonFile:
             raise self.origin.error("must be text that UTF-8 can hold, without half of a pair", column=name) from None
 
     def _records(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the text and the object of each line that is not blank; NaN and Infinity are read as missing."""
-        decoder = json.JSONDecoder(parse_int=_parse_int, parse_constant=lambda _: None, object_pairs_hook=_unique)
+        """Yield the text and the object of each line that is not blank; NaN is read as missing."""
+        decoder = json.JSONDecoder(parse_int=_parse_int, parse_constant=_parse_constant, object_pairs_hook=_unique)
         row = 0
         with self._content.open() as stream:
             for number, line in enumerate(stream, start=1):
@@ -747,6 +773,10 @@ def _extended(block: Sequence[tuple[str, dict[str, Any]]], new: Sequence[pl.Seri
 
 def _parse_int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else _Huge(digits)
+
+
+def _parse_constant(text: str) -> float | None:
+    return None if text == "NaN" else float(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -431,8 +431,9 @@ class Decisions:
 
     def _moments(self, value: float, first: int, second: int) -> Moments:
         found = self.variance(first, second)
-        reason = self.reason or (self.unpaired if np.isnan(found.variance) and math.isfinite(value) else "")
         paired = 0 <= second < len(self.means)
+        unpaired = paired and np.isnan(found.variance) and math.isfinite(value)
+        reason = self.reason or (self.unpaired if unpaired else "")
         return moments_of(value, found, self.rows, reason=reason, paired=paired, clustered=self.clusters > 0)
 
     def contest(
@@ -478,7 +479,8 @@ class Decisions:
         """Return the same means, the first rules' variance unknown: their decisions were fitted to these rows."""
         variance = self.matrices.variance.copy()
         variance[:count, :] = variance[:, :count] = np.nan
-        return replace(self, matrices=replace(self.matrices, variance=variance), losses=None)
+        matrices = replace(self.matrices, variance=variance)
+        return replace(self, matrices=matrices, losses=None, unpaired="the thresholds are fitted to these very rows")
 
 
 def _covariance(losses: _RowLosses, means: Floats) -> Floats:
