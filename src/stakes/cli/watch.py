@@ -134,7 +134,7 @@ def new_digests(file: str, counted: Mapping[str, list[str]]) -> list[str]:
     full = {each: file_digest(each) for each in found or [file]}
     mine = {each: _short(digest) for each, digest in full.items()}
     before = {digest: day for day, digests in counted.items() for digest in digests}
-    # earlier releases kept one digest for all files of a pattern
+    # a state may hold one digest of all files of a pattern, as was written before
     for each, digest in {file: _short("".join(sorted(full.values()))), **mine}.items():
         if digest in before and _has_rows(each):
             raise DataError(f"was counted already, on day {name(before[digest])}", file=each)
