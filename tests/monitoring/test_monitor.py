@@ -292,6 +292,25 @@ def test_several_share_alpha_and_enter_together():
     assert watch.group_columns == ["place"]
 
 
+def test_two_columns_are_read_by_the_label_that_the_reference_kept():
+    y, score = rows(400, 5)
+    label, two = np.where(y == 1, "bad", "good"), np.column_stack([score, 1.0 - score])  # in the order of the labels
+    place = np.where((y == 1) | (score > 0.1), "clinic", "home")  # one class only at home
+    asked = {"costs": COSTS, "pos_label": "bad"}
+    watch = CostMonitors(
+        COSTS, reference=KeptEvaluation.of(evaluate(label, {"m": score}, groups={"at": place}, **asked))
+    )
+    found = watch.update(1, label, {"m": two}, groups={"at": place}).monitors
+    for name, mine in {"m": y < 2, "m, at = clinic": place == "clinic", "m, at = home": place == "home"}.items():
+        assert found[name].mean == pytest.approx(regret(y[mine], score[mine]).mean(), abs=2e-6)
+    kept = KeptEvaluation.of(evaluate(label, {"m": score}, **asked))
+    some = np.where(np.arange(400) < 9, None, label.astype(object))
+    means = [CostMonitor(COSTS, reference=kept).update(1, some, each, missing="cost").mean for each in (score, two)]
+    assert means[0] == pytest.approx(means[1], rel=1e-12)
+    with pytest.raises(ValueError, match=r"y_prob must be 1-D, got shape \(400, 2\)"):
+        CostMonitor(COSTS, reference=kept).promised(two)
+
+
 def test_sums_of_several_name_every_model(reference):
     watch = CostMonitors(COSTS, reference=reference, models=["new"])
     day = {"n": 100, "total": 5.0, "squares": 2.0}

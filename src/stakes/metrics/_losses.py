@@ -20,7 +20,6 @@ from stakes.base.validation import (
     check_unit,
     check_weights,
     check_whole,
-    pick_positive_column,
     to_array,
     to_floats,
 )
@@ -33,7 +32,7 @@ from stakes.core.options import (
     refuse_amounts,
     undefined,
 )
-from stakes.core.score_table import Rule, ScoreTable, promised_losses, regret_at, row_integral, table_integral
+from stakes.core.score_table import Rule, ScoreTable, promised_losses, regret_at, table_integral
 from stakes.costs import (
     Beta,
     CostDistribution,
@@ -851,7 +850,7 @@ def bounded_brier_skill_score(
         Smallest and largest plausible threshold, 0 <= low < high <= 1.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data, which is the
         best constant in hindsight.
     sample_weight : array_like of shape (n,), optional
@@ -885,6 +884,7 @@ def bounded_brier_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, Uniform(*as_bounds(bounds)), rule, reference, "bounded_brier_skill_score")
 
 
@@ -912,7 +912,7 @@ def bounded_log_skill_score(
         Smallest and largest plausible threshold, 0 <= low < high <= 1.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -945,6 +945,7 @@ def bounded_log_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, LogOddsUniform(*as_bounds(bounds)), rule, reference, "bounded_log_skill_score")
 
 
@@ -972,7 +973,7 @@ def regret_skill_score(
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -1006,6 +1007,7 @@ def regret_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, as_costs(costs), rule, reference, "regret_skill_score")
 
 
@@ -1096,20 +1098,21 @@ def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: 
     return 1.0 - data.integral(costs, check_rule(rule)) / base
 
 
+def _reference_data(y_true: Any, reference: Any, sample_weight: Any, pos_label: object, prevalence: Any) -> Any:
+    """The rows with the reference forecast as their scores; a constant, or None, as it is."""
+    if reference is None or np.ndim(reference) == 0:
+        return reference
+    if isinstance(y_true, ScoreTable):
+        raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
+    return evaluation_data(y_true, reference, sample_weight, pos_label, prevalence, name="reference")
+
+
 def reference_integral(data: EvaluationData, costs: CostDistribution, reference: Any = None) -> float:
     """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
-    if reference is None or np.ndim(reference) == 0:
-        constant = data.prevalence if reference is None else check_unit(reference, "reference")
-        return constant_integral(data.shares, costs, constant)
-    if data.sample is None:
-        raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
-    from dataclasses import replace
-
-    column = to_array(reference, "reference")
-    forecast = check_scores(pick_positive_column(column, column, None, "reference"), "reference")
-    if len(forecast) != len(data.sample.y):
-        raise ValueError(f"reference must have one value per row, got {len(forecast)} for {len(data.sample.y)} rows.")
-    return row_integral(replace(data.sample, score=forecast), costs, "score")
+    if isinstance(reference, EvaluationData):
+        return reference.integral(costs, "score")
+    constant = data.prevalence if reference is None else check_unit(reference, "reference")
+    return constant_integral(data.shares, costs, constant)
 
 
 def constant_integral(shares: tuple[float, float], costs: CostDistribution, constant: float) -> float:

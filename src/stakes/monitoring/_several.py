@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.base.validation import check_kind, check_same_order, one_of, to_array
+from stakes.base.validation import check_kind, check_same_order, one_of, pick_positive_column, to_array
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring._monitor import CostMonitor
+from stakes.monitoring._question import known_labels
 from stakes.outputs.hooks import report
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
@@ -131,7 +132,12 @@ class CostMonitors(Tabular):
             raise ValueError(f"y_prob must hold the models that are watched, {watched}, got {got}.")
         check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         labels = to_array(y_true, "y_true")
-        scores = {name: to_array(values, f"y_prob[{name!r}]") for name, values in y_prob.items()}
+        # which of two columns is positive is seen from all labels: those of a group may be of one class
+        known, pos_label = known_labels(y_true, missing)[1], next(iter(self.monitors.values()))._question.pos_label
+        scores = {
+            name: pick_positive_column(values, labels[known], pos_label, f"y_prob[{name!r}]")
+            for name, values in y_prob.items()
+        }
         found: dict[str, DaySums] = {}
         for name, model, rows in self._parts(labels, groups or {}):
             if rows.any():
