@@ -311,6 +311,29 @@ def test_two_columns_are_read_by_the_label_that_the_reference_kept():
         CostMonitor(COSTS, reference=kept).promised(two)
 
 
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_name_their_group_as_integers_and_as_floats(kind):
+    y, score = rows(400, 5)
+    site = np.arange(400) % 2 + 1
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"site": site.astype(kind)}))
+    floats = np.where(np.arange(400) == 3, np.nan, site)
+    for values, lacking in ((site, 0), (floats, 1), (floats.astype(object), 1), (site.astype(object), 0)):
+        watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"site": values})
+        assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 200, 200 - lacking]
+
+
+def test_groups_that_no_monitor_has_are_refused_by_name():
+    y, score = rows(400, 5)
+    place = np.where(np.arange(400) % 2 == 0, "clinic", "home")
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"at": place}))
+    watch = CostMonitors(COSTS, reference=kept)
+    with pytest.raises(ValueError, match=r"groups\['at'\] must hold groups that are watched.*got 'ward', 'hall'"):
+        watch.update(1, y[:3], {"m": score[:3]}, groups={"at": ["ward", "home", "hall"]})
+    with pytest.raises(ValueError, match=r"groups\['at'\] must name a group that is watched"):
+        watch.update(1, y[:3], {"m": score[:3]}, groups={"at": [None, None, None]})
+    assert watch.monitors["m"].n_days == 0
+
+
 def test_sums_of_several_name_every_model(reference):
     watch = CostMonitors(COSTS, reference=reference, models=["new"])
     day = {"n": 100, "total": 5.0, "squares": 2.0}
