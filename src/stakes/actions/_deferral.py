@@ -881,12 +881,13 @@ def _for_population(rows: _DecidedRows, limit: float, level: float, target: str,
     levels, place = np.unique(_expected(rows.score, rows.c), return_inverse=True)
     counts = np.cumsum(np.bincount(place.ravel(), minlength=len(levels)))
     errors = np.cumsum(np.bincount(place.ravel(), rows.wrong, len(levels))).astype(np.intp)
-    n, needed = len(rows.wrong), fewest_rows(limit, 1.0 - level)
+    n, average = len(rows.wrong), target == "expected undetected"
+    needed = math.ceil(1 / as_fraction(limit, "max_error")) - 1 if average else fewest_rows(limit, 1.0 - level)
     least = max(needed, math.ceil(_LEAST_SHARE * n)) if min_rows is None else check_whole(min_rows, "min_rows", 1)
     start = int(np.searchsorted(counts, least)) if target == "selective" else 0
     passes = _passes(target, errors, counts, limit, level)[start:]
     stop = start + int(np.argmin(np.append(passes, False)))  # the first that fails
-    last, sure = stop - 1, None if target == TARGETS[2] else level
+    last, sure = stop - 1, None if average else level
     tested, decided = min(stop + 1, len(levels)) - start, int(counts[last]) if stop > start else 0
     if not decided:
         return DecidedCertificate(limit, sure, target, None, 0.0, 0, 0, n, tested, needed if n < needed else None)
@@ -903,7 +904,7 @@ def _passes(target: str, errors: Integers, counts: Integers, limit: float, level
     """Whether the test of each level, taken alone, is passed."""
     rows = np.full(len(counts), counts[-1])
     if target == "expected undetected":
-        return np.asarray((errors + 1.0) / (rows + 1.0) <= limit)
+        return np.asarray(errors + 1 <= math.floor(as_fraction(limit, "max_error") * (int(counts[-1]) + 1)))
     return np.asarray(binomial_tail(errors, counts if target == "selective" else rows, limit) <= 1.0 - level)
 
 
