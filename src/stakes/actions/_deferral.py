@@ -48,6 +48,7 @@ Actions = NDArray[np.int8]
 ACT, WAIT, DEFER = 1, 0, -1
 MissingOrDefer = Literal["refuse", "act", "wait", "defer"]
 DEFERRING = get_args(MissingOrDefer)
+_DECIMALS = 14  # two scores of equal confidence, one on either side, differ by rounding
 
 
 def deferral_zone(costs: CostsLike, deferral: Deferral | float) -> tuple[float, float] | None:
@@ -180,10 +181,11 @@ def between_expression(score: Any, low: float, high: float, missing: str) -> Any
 
 
 def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
-    """Expected saving by deferring each row."""
+    """Expected saving by deferring each row, equal on either side where only rounding differs."""
     own = np.minimum(c * (1.0 - score), (1.0 - c) * score)
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
-    return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
+    deferred = deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)
+    return np.asarray(np.round(own - deferred, _DECIMALS), dtype=np.float64)
 
 
 def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> float:
@@ -458,8 +460,6 @@ def _window_argmin(values: Floats, first: Integers) -> Integers:
 
 
 # Cost of decisions over the share of cases decided, most confident first, and the areas under that curve.
-
-_DECIMALS = 14  # two scores of equal confidence, one on either side, differ by rounding
 
 
 def risk_coverage_score(
