@@ -770,9 +770,11 @@ def check_proper(
     if not callable(loss):
         raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
     atol, points = check_size(atol, "atol", zero=True), to_floats(to_array(points, "points"), "points").ravel()
-    lattice = _lattice(n_classes, grid)
-    if n_classes == 2:
-        lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
+    lattice, beside = _lattice(n_classes, grid), np.empty((0, 2))
+    if n_classes == 2:  # an end replaces a point of the lattice beside it, whose loss differs by no more than rounding
+        at_an_end = np.abs(lattice[:, 1, None] - [low, high]).min(axis=1) < _ROUNDING**0.5
+        beside = lattice[at_an_end]
+        lattice = np.unique(np.concatenate([lattice[~at_an_end], _pairs([low, high])]), axis=0)
     bounded = lattice if n_classes > 2 else lattice[:, 1:]  # of two classes the second probability says all
     inside = np.all((bounded >= low) & (bounded <= high), axis=1)
     if not inside.any():
@@ -781,7 +783,7 @@ def check_proper(
     if n_classes == 2:
         ends = np.array([low, high, 0.5, *points], dtype=np.float64)
         near = np.clip(np.concatenate([ends, np.nextafter(ends, 0.0), np.nextafter(ends, 1.0)]), 0.0, 1.0)
-        everywhere = np.concatenate([lattice, _pairs(near)])
+        everywhere = np.concatenate([lattice, beside, _pairs(near)])
     excess = _excess(everywhere, loss)
     ours = np.flatnonzero(inside)
     within = excess[np.ix_(ours, ours)]
