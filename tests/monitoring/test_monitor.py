@@ -334,6 +334,22 @@ def test_groups_that_no_monitor_has_are_refused_by_name():
     assert watch.monitors["m"].n_days == 0
 
 
+@pytest.mark.parametrize("pos_label", ["0", "1"])
+def test_labels_that_are_numbers_in_text_are_watched_as_they_were_kept(pos_label):
+    y, score = rows(400, 5)
+    text = np.where(y == 1, pos_label, "1" if pos_label == "0" else "0")
+    kept = KeptEvaluation.of(evaluate(text, {"m": score}, costs=COSTS, pos_label=pos_label))
+    two = np.column_stack([score, 1.0 - score] if pos_label == "0" else [1.0 - score, score])
+    reference = KeptEvaluation.from_json(kept.to_json())
+    for given in (score, two):
+        watch = CostMonitors(COSTS, reference=reference).update(1, text, {"m": given})
+        assert watch.monitors["m"].mean == pytest.approx(regret(y, score).mean(), abs=2e-6)
+        alone = CostMonitor(COSTS, reference=reference).update(1, text, given)
+        assert alone.update(2, text[y == 0], score[y == 0]).n_rows == 400 + np.sum(y == 0)
+        days = regret(y, score).mean(), regret(y[y == 0], score[y == 0]).mean()
+        assert alone.mean == pytest.approx(np.mean(days), abs=2e-6)
+
+
 def test_sums_of_several_name_every_model(reference):
     watch = CostMonitors(COSTS, reference=reference, models=["new"])
     day = {"n": 100, "total": 5.0, "squares": 2.0}

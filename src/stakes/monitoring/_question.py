@@ -16,6 +16,7 @@ from stakes.base.validation import (
     check_same_order,
     check_unit,
     is_missing,
+    match_label,
     one_of,
     pick_positive_column,
     to_array,
@@ -113,9 +114,10 @@ class Question:
         if isinstance(y_true, ScoreTable):
             return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
         labels, known = known_labels(y_true, missing)
-        column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], self.pos_label)
+        pos_label = match_label(self.pos_label, labels[known].tolist())
+        column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], pos_label)
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
-        y = evaluation_data(labels[known], score[known], pos_label=self.pos_label).rows.y
+        y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         costs[known] = row_losses(y, score[known], self.costs, self.rule)
         return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score))

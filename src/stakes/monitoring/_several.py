@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.base.validation import check_kind, check_same_order, is_missing, one_of, pick_positive_column, to_array
+from stakes.base.validation import (
+    check_kind,
+    check_same_order,
+    is_missing,
+    match_label,
+    one_of,
+    pick_positive_column,
+    to_array,
+)
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring._monitor import CostMonitor
 from stakes.monitoring._question import known_labels
@@ -135,10 +143,10 @@ class CostMonitors(Tabular):
         check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         labels = to_array(y_true, "y_true")
         # which of two columns is positive is seen from all labels: those of a group may be of one class
-        known, pos_label = known_labels(y_true, missing)[1], next(iter(self.monitors.values()))._question.pos_label
+        known = labels[known_labels(y_true, missing)[1]]
+        pos_label = match_label(next(iter(self.monitors.values()))._question.pos_label, known.tolist())
         scores = {
-            name: pick_positive_column(values, labels[known], pos_label, f"y_prob[{name!r}]")
-            for name, values in y_prob.items()
+            name: pick_positive_column(values, known, pos_label, f"y_prob[{name!r}]") for name, values in y_prob.items()
         }
         found: dict[str, DaySums] = {}
         for name, model, rows in self._parts(labels, groups or {}):
