@@ -527,7 +527,11 @@ def risk_coverage_score(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    mass, loss = coverage_levels(data.table, costs)
+    table = data.table
+    counts, squares = table.positives + table.negatives, table.positives_squared + table.negatives_squared
+    if discrete and not np.array_equal(counts, squares):
+        raise ValueError(f"discrete=True counts rows and takes no weights, got {table!r}, whose rows count unequally.")
+    mass, loss = coverage_levels(table, costs)
     return _discrete(mass, loss) if discrete else area(mass, loss, generalized=generalized)
 
 
