@@ -257,7 +257,7 @@ class CostMonitors(Tabular):
         if odd:
             shown = ", ".join(map(repr, [*odd][:5])) + (", ..." if len(odd) > 5 else "")
             raise ValueError(
-                f"groups[{column!r}] must hold groups that are watched, and None for rows in none of them, got {shown}."
+                f"groups[{column!r}] must hold groups that are watched, or None for a row in none of them, got {shown}."
             )
         return found
 
