@@ -200,6 +200,13 @@ def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: in
     return 0.0 if fits.all() else float(-distinct[int(np.argmin(fits))])
 
 
+def at_capacity(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> Deferral:
+    """Return the option at the fee at which its zone of scores defers no more of these rows than the capacity."""
+    price = capacity_price(table, c, deferral, capacity)
+    # beyond the rounding of gains, so that the ends of the zone do not take in the level that gains just the price
+    return replace(deferral, fee=deferral.fee + price + 10.0**-_DECIMALS) if price > 0.0 else deferral
+
+
 def capped_actions(score: Floats, c: float, deferral: Deferral, price: float) -> Actions:
     """Decide each row by its score where only rows with a gain above the price are deferred."""
     return np.where(gain(score, c, deferral) > price, DEFER, np.where(score >= c, ACT, WAIT)).astype(np.int8)

@@ -552,8 +552,7 @@ def _zone(
         return _deferral.deferral_zone(costs.c, deferral)
     table = ScoreTable.from_sample(sample)
     if rule == "score":
-        price = _deferral.capacity_price(table, costs.c, deferral, capacity or 0)
-        return _deferral.deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
+        return _deferral.deferral_zone(costs.c, _deferral.at_capacity(table, costs.c, deferral, capacity or 0))
     pair = _deferral.best_pair(table, costs.c, deferral, capacity)
     return None if pair.low == pair.high else (pair.low, pair.high)
 
