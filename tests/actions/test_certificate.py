@@ -1,5 +1,6 @@
 """The certificate of mistakes among the decided: the oracle's paths, exact tails, and how often the promise breaks."""
 
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -84,6 +85,19 @@ def test_expected_mistakes_may_be_exactly_as_many_as_are_allowed():
     assert (found.coverage, found.errors) == (1.0, 2)
     found = certify_decided(y, p, threshold=0.5, max_error=0.0299, target="expected undetected")
     assert (found.coverage, found.errors) == (50 / 99, 1)
+
+
+@pytest.mark.parametrize(("limit", "fewest"), [(0.1, 9), (0.05, 19), (0.03, 33), (0.7, 1)])
+def test_rows_needed_for_mistakes_on_average_are_those_of_the_test(limit, fewest):
+    """The fewest n with 1 / (n + 1) <= limit, by trying them."""
+    asked = {"threshold": 0.5, "max_error": limit, "target": "expected undetected"}
+    assert next(n for n in range(1, 99) if Fraction(1, n + 1) <= Fraction(str(limit))) == fewest
+    assert certify_decided([0, 1] * 50, [0.01, 0.99] * 50, **asked).certified
+    for n in range(1, fewest + 1):
+        found = certify_decided(np.arange(n) % 2, np.where(np.arange(n) % 2, 0.99, 0.01), **asked)
+        assert (found.certified, found.rows_needed) == (n >= fewest, None if n >= fewest else fewest)
+    enough = certify_decided([1] * fewest, [0.01] * fewest, **asked)
+    assert enough.sentence.endswith("too many mistakes among the surest cases")
 
 
 def test_too_many_mistakes_are_said():

@@ -13,14 +13,16 @@ from hypothesis import example, given, strategies as st
 from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret
-from stakes.actions import apply_deferral, deferral_zone, evaluate_deferral, fit_deferral
+from stakes.actions import apply_deferral, deferral_curve, deferral_zone, evaluate_deferral, fit_deferral
 from stakes.actions._deferral import (
     _window_argmin,
     action_costs,
+    at_capacity,
     best_pair,
     between,
     capacity_price,
     capped_actions,
+    decided_at,
     face_actions,
 )
 from stakes.base.validation import check_capacity, rows_within
@@ -123,6 +125,46 @@ def test_a_capacity_in_rows_is_that_share_of_them():
     assert fit_deferral(y, p, costs=0.5, deferral=0.0, capacity=4).share <= 0.1
     whole = apply_deferral(p, costs=0.5, deferral=0.0, capacity=999)
     assert whole.tolist() == apply_deferral(p, costs=0.5, deferral=0.0).tolist()
+
+
+@pytest.mark.parametrize("score", [[0.3, 0.7], [0.4, 0.6], [0.2, 0.8], [0.1, 0.9]])
+@pytest.mark.parametrize("fee", [0.0, 0.01, 0.05])
+def test_rows_of_equal_gain_are_deferred_together(score, fee):
+    """In exact fractions the gains are equal on either side of a half, and whole levels join."""
+    gains = {min(1 - p, p) / 2 - Fraction(str(fee)) for p in (Fraction(str(each)) for each in score)}
+    assert len(gains) == 1
+    alone = (np.array(score) >= 0.5).astype(int).tolist()
+    both = apply_deferral(score, costs=0.5, deferral=fee, capacity=2).tolist()
+    assert apply_deferral(score, costs=0.5, deferral=fee, capacity=1).tolist() == alone
+    assert both == ([-1, -1] if gains.pop() > 0 else alone)
+    curve = deferral_curve([1, 0], score, costs=0.5, deferral=fee, over="capacity")
+    assert len(curve.knots) == 2
+    found = evaluate_deferral([0, 1] * 9, score * 9, costs=0.5, deferral=fee, capacity=0.5)
+    assert found.shares["deferred"] == 0.0
+
+
+def deferred_exactly(p, c, fee, capacity):
+    """Which rows the levels of largest positive gain that fit the capacity are, all in fractions."""
+    p, c, fee = [Fraction(str(each)) for each in p], Fraction(str(c)), Fraction(str(fee))
+    gains, mine = [min(c * (1 - each), (1 - c) * each) - fee for each in p], set()
+    for level in sorted({gain for gain in gains if gain > 0}, reverse=True):
+        if sum(gain >= level for gain in gains) > capacity * len(p):
+            break
+        mine = {place for place, gain in enumerate(gains) if gain >= level}
+    return np.isin(np.arange(len(p)), list(mine))
+
+
+def test_decisions_and_thresholds_under_a_capacity_are_those_of_exact_fractions():
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        p = np.round(rng.random(30), 2)
+        table, capacity = ScoreTable.from_predictions(rng.random(30) < p, p), Fraction(int(rng.integers(1, 9)), 10)
+        c, fee = round(float(rng.uniform(0.05, 0.95)), 2), round(float(rng.uniform(0.0, 0.1)), 3)
+        option, exact = costs.Deferral(fee), deferred_exactly(p.tolist(), c, fee, capacity)
+        price = capacity_price(table, c, option, capacity)
+        assert ((capped_actions(p, c, option, price) == -1) == exact).all()
+        if price > 0.0:
+            assert ((between(p, *decided_at(c, at_capacity(table, c, option, capacity))) == -1) == exact).all()
 
 
 def test_intervals_of_shares_end_at_none_and_at_all():

@@ -371,3 +371,15 @@ def test_memberships_of_classes_keep_the_numbers_of_their_columns():
 def test_two_rows_are_enough():
     found = evaluate_actions([0, 1], [[0.7, 0.3], [0.9, 0.1]], matrices=[[0, 1], [5, 0]])
     assert found.cost == 3.0  # of the first action 0.3 * 5 is expected at once, so that 1 and then 5 are paid
+
+
+def test_whole_numbers_that_are_not_counted_from_0_name_their_own_classes_and_actions():
+    y, prob = simulated(90, 3, 5)
+    pytest.importorskip("polars")
+    asked = {"matrices": [[0, 1, 1], [1, 0, 1], [5, 2, 0]]}
+    found, text = (evaluate_actions(labels, prob, **asked) for labels in (y + 1, np.array(["1", "2", "3"])[y]))
+    assert [str(each) for each in found.by_class(backend="polars")["class"]] == ["1", "2", "3"]
+    assert list(map(str, found.by_action(backend="polars")["action"])) == ["1", "2", "3"]
+    assert found.selection.references == text.selection.references
+    kept, texts = (decision_calibration_test(labels, prob, **asked) for labels in (y + 1, np.array(["1", "2", "3"])[y]))
+    assert [str(each["action"]) for each in kept.by_action] == [each["action"] for each in texts.by_action]

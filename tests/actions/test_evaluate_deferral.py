@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fresh_cases import tied_in_fresh
 
-from stakes import compare, costs, expected_regret
+from stakes import compare, costs, evaluate, expected_regret
 from stakes.actions import evaluate_deferral, fit_deferral
 
 
@@ -159,3 +159,14 @@ def test_an_option_that_is_never_taken_does_no_harm():
     assert found.value == 0.0
     assert "it is worth 0 (95% interval" in found.sentence
     assert "harm" not in found.sentence
+
+
+@pytest.mark.parametrize("tie", [0, 0.5])
+def test_a_score_at_the_cost_ratio_acts_or_is_refused(tie):
+    y, score = [0, 0, 0, 1] * 30, [0.2, 0.2, 0.1, 0.5] * 30
+    with pytest.raises(ValueError, match=rf"costs must have tie=1.*got Fixed\(c=0.2, tie={float(tie)}\)"):
+        evaluate_deferral(y, score, costs=costs.Fixed(0.2, tie=tie), deferral=0.5)
+    with pytest.raises(ValueError, match="costs must have tie=1"):
+        evaluate(y, {"m": score}, costs=costs.Fixed(0.2, tie=tie)).with_deferral(0.5)
+    found = evaluate_deferral(y, score, costs=costs.Fixed(0.2), deferral=0.5)  # two of four are false positives
+    assert (found.cost, found.value) == (pytest.approx(0.5 * 0.2), pytest.approx(0.0))

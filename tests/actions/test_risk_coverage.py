@@ -119,6 +119,16 @@ def test_curve_over_the_fee_of_a_million_rows_takes_a_second_at_most():
     assert time.process_time() - start < 1.0
 
 
+def weighted(y, p, first):
+    return ScoreTable.from_predictions(y, p, sample_weight=np.where(np.arange(len(y)) == 0, first, 1.0))
+
+
+def test_the_discrete_area_of_a_table_is_that_of_its_rows():
+    y, p = simulated(20, 0)
+    found = risk_coverage_score(ScoreTable.from_predictions(y, p), discrete=True)
+    assert found == risk_coverage_score(weighted(y, p, 1.0), discrete=True) == risk_coverage_score(y, p, discrete=True)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -126,6 +136,8 @@ def test_curve_over_the_fee_of_a_million_rows_takes_a_second_at_most():
         (lambda y, p: deferral_curve(y, p, costs=0.0), r"costs must lie in \(0, 1\)"),
         (lambda y, p: deferral_curve(y, p, costs=0.2, over="capacity", rule="optimal"), "rule must be one of"),
         (lambda y, p: risk_coverage_score(y, p, discrete=True, sample_weight=np.ones(20)), "discrete=True counts rows"),
+        (lambda y, p: risk_coverage_score(weighted(y, p, 0.5), discrete=True), "discrete=True counts rows"),
+        (lambda y, p: risk_coverage_score(weighted(y, p, 2.0), discrete=True), "discrete=True counts rows"),
         (lambda y, p: risk_coverage_score(y, p, discrete=True, generalized=True), "cannot both be True"),
     ],
 )

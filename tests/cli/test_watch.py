@@ -196,6 +196,19 @@ def test_groups_are_watched_too(bench, cli, folder):
     assert found["new"]["log_alarm"] == pytest.approx(np.log(6 * 40))
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_group_that_no_monitor_has_is_refused_in_either_format(cli, folder, suffix):
+    reference = rows(4000, 0)
+    keep(folder / "kept.json", reference, {"place": reference["place"]})
+    cli(*START)
+    day = pl.DataFrame({name: values[:200] for name, values in reference.items()} | {"place": ["home", "ward"] * 100})
+    getattr(day, f"write_{suffix}")(folder / f"2026-01-01.{suffix}")
+    outcome = cli("watch", "add", f"2026-01-01.{suffix}", "--state", "w.json")
+    assert outcome.code == 3
+    assert f"2026-01-01.{suffix}: groups['place'] must hold groups that are watched" in outcome.err
+    assert "got 'ward'. Leave these rows out" in " ".join(outcome.err.split())
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the oldest matplotlib, as it is imported
 def test_the_page_holds_the_answer_and_asks_the_network_for_nothing(bench, cli, folder):
     pytest.importorskip("matplotlib")

@@ -123,3 +123,35 @@ def test_frame_has_one_row_for_each_bin():
     frame = binned_reliability([0, 0, 1, 1], [0.1, 0.3, 0.4, 0.8], n_bins=2).frame("polars")
     assert frame.columns[:5] == ["score_low", "score_high", "mean_score", "event_rate", "weight"]
     assert frame.shape == (2, 8)
+
+
+@pytest.mark.parametrize("interval", ["wilson", "clopper-pearson"])
+@pytest.mark.parametrize("stated", ["prevalence", "weights"])
+def test_intervals_at_another_prevalence_are_those_of_the_rows_carried_through_the_odds(interval, stated):
+    rng = np.random.default_rng(1)
+    s = rng.beta(1, 9, 3000)
+    y = (rng.random(3000) < s).astype(int)
+    y[s > 0.4], y[s < 0.01] = 1, 0  # bins with one class only
+    how = {"n_bins": 7, "binning": "uniform", "interval": interval}
+    plain = binned_reliability(y, s, **how)
+    factor = (0.35 / 0.65) / (y.mean() / (1 - y.mean()))
+    weights = {"prevalence": 0.35} if stated == "prevalence" else {"sample_weight": np.where(y == 1, factor, 1.0)}
+    found = binned_reliability(y, s, **how, **weights)
+    assert {0.0, 1.0} & set(plain.event_rate)
+    for name in ("event_rate", "ci_low", "ci_high"):
+        with np.errstate(divide="ignore"):
+            odds = factor * getattr(plain, name) / (1 - getattr(plain, name))
+        np.testing.assert_allclose(getattr(found, name), 1 - 1 / (1 + odds), rtol=1e-9)
+
+
+def test_intervals_hold_at_a_stated_prevalence_and_with_weights_unrelated_to_the_class():
+    rng, n, factor = np.random.default_rng(0), 2000, (0.35 / 0.65) / (0.155 / 0.845)
+    s, hit = np.repeat([0.01, 0.3], n // 2), []
+    for _ in range(400):
+        y = (rng.random(n) < s).astype(int)
+        stated = binned_reliability(y, s, n_bins=4, binning="uniform", prevalence=0.35)
+        weighted = binned_reliability(y, s, n_bins=4, binning="uniform", sample_weight=rng.exponential(size=n))
+        true = factor * s[[0, -1]] / (factor * s[[0, -1]] + 1 - s[[0, -1]])
+        hit.append([*((stated.ci_low <= true) & (true <= stated.ci_high)),
+                    *((weighted.ci_low <= s[[0, -1]]) & (s[[0, -1]] <= weighted.ci_high))])  # fmt: skip
+    assert np.all(np.mean(hit, axis=0) > 0.95 - 3 * (0.05 * 0.95 / 400) ** 0.5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stakes.curves import Curve, _curve
+from stakes.curves import Curve, _curve, interventions_avoided_curve, net_benefit_curve
 from stakes.curves._curve import straight, through
 
 
@@ -66,3 +66,18 @@ def test_combination_becomes_an_array_of_its_own_and_cannot_be_shared():
     assert np.asarray(found.__array__(copy=True)).tolist() == [-0.5, -0.5]
     with pytest.raises(ValueError, match="cannot be shared"):
         found.__array__(copy=False)
+
+
+@pytest.mark.parametrize("scores", [[0.1, 0.6, 0.7, 0.9], [0.0, 0.2, 0.999, 1.0], [0.001, 0.2, 0.3, 0.3], [0, 0, 1, 1]])
+def test_curves_without_a_value_at_an_end_are_drawn_to_all_of_their_knots(scores):
+    for curve in (f([0, 1, 0, 1], scores) for f in (net_benefit_curve, interventions_avoided_curve)):
+        for each in (curve, *curve.references.values()):
+            x, y, error = each.thinned()
+            assert error == 0.0
+            assert np.isfinite(y).all()
+            assert set(each.knots[(each.knots > 0.0) & (each.knots < 1.0)]) <= set(x.tolist())
+            assert x[-1] >= 0.99
+            assert x[0] == 0.0 or (0.0 < x[0] <= 0.01 and each.basis == "inverse odds")
+            assert y[::2][1:] == pytest.approx(each.at(x[::2][1:], side="left"))
+        late, _, _ = curve.thinned(low=0.9995)
+        assert late[0] == 0.9995 < late[-1] < 1.0

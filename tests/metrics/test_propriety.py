@@ -1,5 +1,6 @@
 """Propriety by the definition: reference verdicts, and the claim of every registered metric."""
 
+import itertools
 import json
 import math
 from inspect import signature
@@ -202,3 +203,14 @@ def test_what_ranks_only_is_not_claimed_to_be_proper():
         name for name, entry in METRICS.items() if entry.propriety in {"rank", "none"}
     }
     assert np.all([METRICS[name].response == "probability" for name in CLAIMS])
+
+
+@pytest.mark.parametrize("grid", [3, 10, 24])
+def test_the_brier_score_is_strictly_proper_over_every_range(grid):
+    """The excess of a report q for a truth p is (p - q) ** 2, so over any range the least is that of neighbours."""
+    for ends in itertools.combinations([k / grid for k in range(grid + 1)] + [0.1, 0.3333333333, 0.9], 2):
+        low, high = sorted(ends)
+        if high - low > 1e-3:
+            found = check_proper(lambda p, k: (1 - p[k]) ** 2, low=low, high=high, grid=grid)
+            assert (found.proper, found.strict) == (True, True), (low, high, found)
+    assert not check_proper(lambda p, k: abs(1 - p[k]), low=1 / 3, high=2 / 3, grid=grid).proper

@@ -21,6 +21,7 @@ from stakes.metrics import (
     beta_loss,
     bounded_brier_skill_score,
     bounded_log_skill_score,
+    regret_skill_score,
     roc_auc_score,
     shifted_brier_loss,
 )
@@ -181,3 +182,16 @@ def test_sample_of_the_reference_values(line):
     assert expected_regret(table, costs=measure, scale="integral") == pytest.approx(float(integral), abs=1e-13)
     ours = expected_regret(table, costs=measure, scale="integral", rule="optimal")
     assert ours == pytest.approx(float(optimal), abs=1e-13)
+
+
+@pytest.mark.parametrize("skill", [regret_skill_score, bounded_brier_skill_score])
+def test_reference_forecasts_are_read_as_the_scores_are(skill):
+    p, q = np.array([0.1, 0.8, 0.6, 0.3]), np.array([0.2, 0.5, 0.5, 0.2])
+    label, weight = np.array(["good", "bad", "bad", "good"]), [1, 1, 1, 0]
+    more = {"costs": (0, 1)} if skill is regret_skill_score else {}
+    brier = [np.average((each - [0, 1, 1, 0]) ** 2, weights=weight) for each in (p, q)]
+    for ours in (q, np.column_stack([q, 1.0 - q])):
+        found = skill(label, p, reference=ours, sample_weight=weight, pos_label="bad", **more)
+        assert found == pytest.approx(1.0 - brier[0] / brier[1], rel=1e-12)
+    with pytest.raises(ValueError, match="y_true and reference must have the same length, got 4 and 3"):
+        skill(label, p, reference=q[:3], sample_weight=weight, pos_label="bad", **more)

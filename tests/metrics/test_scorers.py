@@ -93,6 +93,53 @@ def test_threshold_tuning_finds_the_cheapest_threshold(labels):
     assert cost <= min(grid) + 0.002
 
 
+CODINGS = {"one": (Y, 1), "zero": (1 - Y, 0), "false": (Y == 0, False), "text": (np.where(Y == 1, "a", "b"), "a")}
+
+
+@pytest.mark.parametrize(("labels", "pos_label"), CODINGS.values(), ids=CODINGS)
+def test_every_coding_of_the_labels_tunes_the_same_threshold(labels, pos_label):
+    selection = pytest.importorskip("sklearn.model_selection")
+    if not hasattr(selection, "TunedThresholdClassifierCV"):
+        pytest.skip("this scikit-learn has no threshold tuning")
+    column = X[:, [3]] / 1000.0
+    scorer = get_scorer("expected_regret", costs=0.8, pos_label=pos_label)
+    tuned = selection.TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=3).fit(column, labels)
+    decided = tuned.predict(column) == pos_label
+    wrong = np.where(Y == 1, 0.2 * ~decided, 0.8 * decided)  # the costs of either mistake, by hand
+    assert wrong.mean() < 0.08
+    plain = get_scorer("expected_regret", costs=0.8)
+    expected = selection.TunedThresholdClassifierCV(LogisticRegression(), scoring=plain, cv=3).fit(column, Y)
+    assert tuned.best_threshold_ == pytest.approx(expected.best_threshold_)
+    assert tuned.best_score_ == pytest.approx(expected.best_score_)
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Predicts what it was given, as probabilities of the first class too."""
+
+    def __init__(self, values=(), classes=(0, 1)):
+        self.values, self.classes = values, classes
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.array(self.classes)
+        return self
+
+    def predict_proba(self, X):  # noqa: ARG002
+        return np.column_stack([self.values, 1.0 - np.asarray(self.values)])
+
+
+def test_probabilities_of_0_and_1_stay_probabilities_where_the_positive_label_is_0():
+    scorer = get_scorer("expected_regret", costs=0.2, pos_label=0)
+    sure = Says(values=[1.0, 1.0, 0.0]).fit(None, None)
+    assert scorer(sure, np.zeros((3, 1)), [0, 1, 1]) == pytest.approx(-0.2 / 3)  # one false positive
+
+
+def test_floats_that_may_be_labels_or_probabilities_are_refused():
+    scorer = get_scorer("expected_regret", costs=0.2, pos_label=0.0)
+    sure = Says(values=[1.0, 1.0, 0.0], classes=(0.0, 1.0)).fit(None, None)
+    with pytest.raises(ValueError, match=r"floats within 0 and 1.*where pos_label is 0.0"):
+        scorer(sure, np.zeros((3, 1)), [0.0, 1.0, 1.0])
+
+
 def test_sample_weight_is_routed():
     class Recorder(ClassifierMixin, BaseEstimator):
         def fit(self, X, y):  # noqa: ARG002

@@ -292,6 +292,64 @@ def test_several_share_alpha_and_enter_together():
     assert watch.group_columns == ["place"]
 
 
+def test_two_columns_are_read_by_the_label_that_the_reference_kept():
+    y, score = rows(400, 5)
+    label, two = np.where(y == 1, "bad", "good"), np.column_stack([score, 1.0 - score])  # in the order of the labels
+    place = np.where((y == 1) | (score > 0.1), "clinic", "home")  # one class only at home
+    asked = {"costs": COSTS, "pos_label": "bad"}
+    watch = CostMonitors(
+        COSTS, reference=KeptEvaluation.of(evaluate(label, {"m": score}, groups={"at": place}, **asked))
+    )
+    found = watch.update(1, label, {"m": two}, groups={"at": place}).monitors
+    for name, mine in {"m": y < 2, "m, at = clinic": place == "clinic", "m, at = home": place == "home"}.items():
+        assert found[name].mean == pytest.approx(regret(y[mine], score[mine]).mean(), abs=2e-6)
+    kept = KeptEvaluation.of(evaluate(label, {"m": score}, **asked))
+    some = np.where(np.arange(400) < 9, None, label.astype(object))
+    means = [CostMonitor(COSTS, reference=kept).update(1, some, each, missing="cost").mean for each in (score, two)]
+    assert means[0] == pytest.approx(means[1], rel=1e-12)
+    with pytest.raises(ValueError, match=r"y_prob must be 1-D, got shape \(400, 2\)"):
+        CostMonitor(COSTS, reference=kept).promised(two)
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_name_their_group_as_integers_and_as_floats(kind):
+    y, score = rows(400, 5)
+    site = np.arange(400) % 2 + 1
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"site": site.astype(kind)}))
+    floats = np.where(np.arange(400) == 3, np.nan, site)
+    for values, lacking in ((site, 0), (floats, 1), (floats.astype(object), 1), (site.astype(object), 0)):
+        watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"site": values})
+        assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 200, 200 - lacking]
+
+
+def test_groups_that_no_monitor_has_are_refused_by_name():
+    y, score = rows(400, 5)
+    place = np.where(np.arange(400) % 2 == 0, "clinic", "home")
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"at": place}))
+    watch = CostMonitors(COSTS, reference=kept)
+    with pytest.raises(ValueError, match=r"groups\['at'\] must hold groups that are watched.*got 'ward', 'hall'"):
+        watch.update(1, y[:3], {"m": score[:3]}, groups={"at": ["ward", "home", "hall"]})
+    with pytest.raises(ValueError, match=r"groups\['at'\] must name a group that is watched"):
+        watch.update(1, y[:3], {"m": score[:3]}, groups={"at": [None, None, None]})
+    assert watch.monitors["m"].n_days == 0
+
+
+@pytest.mark.parametrize("pos_label", ["0", "1"])
+def test_labels_that_are_numbers_in_text_are_watched_as_they_were_kept(pos_label):
+    y, score = rows(400, 5)
+    text = np.where(y == 1, pos_label, "1" if pos_label == "0" else "0")
+    kept = KeptEvaluation.of(evaluate(text, {"m": score}, costs=COSTS, pos_label=pos_label))
+    two = np.column_stack([score, 1.0 - score] if pos_label == "0" else [1.0 - score, score])
+    reference = KeptEvaluation.from_json(kept.to_json())
+    for given in (score, two):
+        watch = CostMonitors(COSTS, reference=reference).update(1, text, {"m": given})
+        assert watch.monitors["m"].mean == pytest.approx(regret(y, score).mean(), abs=2e-6)
+        alone = CostMonitor(COSTS, reference=reference).update(1, text, given)
+        assert alone.update(2, text[y == 0], score[y == 0]).n_rows == 400 + np.sum(y == 0)
+        days = regret(y, score).mean(), regret(y[y == 0], score[y == 0]).mean()
+        assert alone.mean == pytest.approx(np.mean(days), abs=2e-6)
+
+
 def test_sums_of_several_name_every_model(reference):
     watch = CostMonitors(COSTS, reference=reference, models=["new"])
     day = {"n": 100, "total": 5.0, "squares": 2.0}

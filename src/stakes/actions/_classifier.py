@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.actions._deferral import DEFER, best_pair, between, capacity_price, decided_at, ratio_of_costs
+from stakes.actions._deferral import DEFER, at_capacity, best_pair, between, decided_at, ratio_of_costs
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import BinarySample, check_capacity, check_choice, check_same_order, check_weights
 from stakes.core.score_table import ScoreTable
@@ -126,8 +126,7 @@ class DeferralClassifier(BinaryClassifier):
             pair = best_pair(table, c, deferral, capacity)
             return pair.low, pair.high
         if table is not None and capacity is not None:
-            price = capacity_price(table, c, deferral, capacity)
-            deferral = replace(deferral, fee=deferral.fee + price)
+            deferral = at_capacity(table, c, deferral, capacity)
         return decided_at(c, deferral)
 
     def predict(self, X: Any) -> NDArray[Any]:

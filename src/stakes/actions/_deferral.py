@@ -49,6 +49,7 @@ Actions = NDArray[np.int8]
 ACT, WAIT, DEFER = 1, 0, -1
 MissingOrDefer = Literal["refuse", "act", "wait", "defer"]
 DEFERRING = get_args(MissingOrDefer)
+_DECIMALS = 14  # two scores of equal confidence, one on either side, differ by rounding
 
 
 def deferral_zone(costs: CostsLike, deferral: Deferral | float) -> tuple[float, float] | None:
@@ -181,10 +182,11 @@ def between_expression(score: Any, low: float, high: float, missing: str) -> Any
 
 
 def gain(score: Floats, c: float, deferral: Deferral) -> Floats:
-    """Expected saving by deferring each row."""
+    """Expected saving by deferring each row, equal on either side where only rounding differs."""
     own = np.minimum(c * (1.0 - score), (1.0 - c) * score)
     a, b = deferral.false_positive_rate, deferral.false_negative_rate
-    return np.asarray(own - (deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)))
+    deferred = deferral.fee + (1.0 - score) * a * c + score * b * (1.0 - c)
+    return np.asarray(np.round(own - deferred, _DECIMALS), dtype=np.float64)
 
 
 def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> float:
@@ -197,6 +199,13 @@ def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: in
     weight = np.bincount(place.ravel(), (table.positives + table.negatives)[gains > 0.0], len(distinct))
     fits = np.cumsum(weight) <= rows_within(capacity, table.total)
     return 0.0 if fits.all() else float(-distinct[int(np.argmin(fits))])
+
+
+def at_capacity(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> Deferral:
+    """Return the option at the fee at which its zone of scores defers no more of these rows than the capacity."""
+    price = capacity_price(table, c, deferral, capacity)
+    # beyond the rounding of gains, so that the ends of the zone do not take in the level that gains just the price
+    return replace(deferral, fee=deferral.fee + price + 10.0**-_DECIMALS) if price > 0.0 else deferral
 
 
 def capped_actions(score: Floats, c: float, deferral: Deferral, price: float) -> Actions:
@@ -461,8 +470,6 @@ def _window_argmin(values: Floats, first: Integers) -> Integers:
 
 # Cost of decisions over the share of cases decided, most confident first, and the areas under that curve.
 
-_DECIMALS = 14  # two scores of equal confidence, one on either side, differ by rounding
-
 
 def risk_coverage_score(
     y_true: ArrayLike | ScoreTable,
@@ -529,7 +536,11 @@ def risk_coverage_score(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    mass, loss = coverage_levels(data.table, costs)
+    table = data.table
+    counts, squares = table.positives + table.negatives, table.positives_squared + table.negatives_squared
+    if discrete and not np.array_equal(counts, squares):
+        raise ValueError(f"discrete=True counts rows and takes no weights, got {table!r}, whose rows count unequally.")
+    mass, loss = coverage_levels(table, costs)
     return _discrete(mass, loss) if discrete else area(mass, loss, generalized=generalized)
 
 
@@ -883,12 +894,13 @@ def _for_population(rows: _DecidedRows, limit: float, level: float, target: str,
     levels, place = np.unique(_expected(rows.score, rows.c), return_inverse=True)
     counts = np.cumsum(np.bincount(place.ravel(), minlength=len(levels)))
     errors = np.cumsum(np.bincount(place.ravel(), rows.wrong, len(levels))).astype(np.intp)
-    n, needed = len(rows.wrong), fewest_rows(limit, 1.0 - level)
+    n, average = len(rows.wrong), target == "expected undetected"
+    needed = math.ceil(1 / as_fraction(limit, "max_error")) - 1 if average else fewest_rows(limit, 1.0 - level)
     least = max(needed, math.ceil(_LEAST_SHARE * n)) if min_rows is None else check_whole(min_rows, "min_rows", 1)
     start = int(np.searchsorted(counts, least)) if target == "selective" else 0
     passes = _passes(target, errors, counts, limit, level)[start:]
     stop = start + int(np.argmin(np.append(passes, False)))  # the first that fails
-    last, sure = stop - 1, None if target == TARGETS[2] else level
+    last, sure = stop - 1, None if average else level
     tested, decided = min(stop + 1, len(levels)) - start, int(counts[last]) if stop > start else 0
     if not decided:
         return DecidedCertificate(limit, sure, target, None, 0.0, 0, 0, n, tested, needed if n < needed else None)
@@ -905,7 +917,7 @@ def _passes(target: str, errors: Integers, counts: Integers, limit: float, level
     """Whether the test of each level, taken alone, is passed."""
     rows = np.full(len(counts), counts[-1])
     if target == "expected undetected":
-        return np.asarray((errors + 1.0) / (rows + 1.0) <= limit)
+        return np.asarray(errors + 1 <= math.floor(as_fraction(limit, "max_error") * (int(counts[-1]) + 1)))
     return np.asarray(binomial_tail(errors, counts if target == "selective" else rows, limit) <= 1.0 - level)
 
 

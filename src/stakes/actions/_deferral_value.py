@@ -368,7 +368,7 @@ def evaluate_deferral(
     y_prob : array_like of shape (n,) or (n, 2)
         Probability of the positive class.
     costs : CostDistribution, tuple of float, or float
-        How much each cost ratio counts; of finite mass.
+        How much each cost ratio counts; of finite mass. A score at a single cost ratio acts (``tie=1``).
     deferral : Deferral or float
         What deferring costs, or its fee alone.
     capacity : int or float, optional
@@ -426,7 +426,7 @@ def evaluate_deferral(
     check_choice(rule, "rule", ("score", "optimal"))
     about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     about |= {"logits": logits, "confidence_level": confidence_level, "unit_cost": unit_cost, "per": per}
-    asked = Options(costs=check_finite(as_costs(costs)), **about).checked()
+    asked = Options(costs=check_deferred(as_costs(costs)), **about).checked()
     option, cap = as_deferral(deferral), _checked(capacity, asked.costs)
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows
@@ -473,10 +473,12 @@ def deferred_of(
     return Deferred(estimates, _zone(sample, measure, option, capacity, rule), errors, by_class, option, rule, note)
 
 
-def check_finite(costs: CostDistribution) -> CostDistribution:
-    """Refuse costs of infinite mass, which have no mean."""
+def check_deferred(costs: CostDistribution) -> CostDistribution:
+    """Refuse costs of infinite mass, which have no mean, and a score at the cost ratio that does not act."""
     if not math.isfinite(costs.mass):
         raise ValueError(f"costs must have a finite mass for a cost per case, got {costs!r}.")
+    if isinstance(costs, Fixed) and costs.tie != 1.0:
+        raise ValueError(f"costs must have tie=1 beside an option to defer: a score at c acts, got {costs!r}.")
     return costs
 
 
@@ -550,8 +552,7 @@ def _zone(
         return _deferral.deferral_zone(costs.c, deferral)
     table = ScoreTable.from_sample(sample)
     if rule == "score":
-        price = _deferral.capacity_price(table, costs.c, deferral, capacity or 0)
-        return _deferral.deferral_zone(costs.c, replace(deferral, fee=deferral.fee + price))
+        return _deferral.deferral_zone(costs.c, _deferral.at_capacity(table, costs.c, deferral, capacity or 0))
     pair = _deferral.best_pair(table, costs.c, deferral, capacity)
     return None if pair.low == pair.high else (pair.low, pair.high)
 
@@ -636,7 +637,7 @@ def deferred_models(
     codes: Integers | None,
 ) -> DeferredModels:
     """Evaluate clean rows of several models with unchanged scores."""
-    option, measure = as_deferral(deferral), check_finite(asked.costs)
+    option, measure = as_deferral(deferral), check_deferred(asked.costs)
     cap = _checked(capacity, measure)
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
     factor = asked.factor * measure.mass

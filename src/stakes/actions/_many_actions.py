@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions._deferral_value import mean_estimates
+from stakes.base.multiclass import counted_from_0
 from stakes.base.validation import (
     Floats,
     Integers,
@@ -153,7 +154,7 @@ def _class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
     if labels is not None:
         return tuple(to_array(labels, "labels").tolist())
     seen = to_array(y_true, "y_true")
-    if seen.ndim == 2 or seen.dtype.kind in "iub":
+    if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
         return tuple(range(count))
     return tuple(np.unique(seen).tolist())
 

@@ -82,13 +82,18 @@ def class_index(
         raise ValueError(f"y_true and labels must be of one kind, got values of {kinds}.") from None
 
 
+def counted_from_0(labels_of_rows: NDArray[Any], n_classes: int) -> bool:
+    """Whether labels are whole numbers that can be the columns themselves, some of which may have no row."""
+    return bool(labels_of_rows.dtype.kind in "iu" and labels_of_rows.min() >= 0 and labels_of_rows.max() < n_classes)
+
+
 def _index_of(
     labels_of_rows: NDArray[Any], n_classes: int, labels: ArrayLike | None, *, one_column: bool
 ) -> NDArray[np.intp]:
     """The same for one label a row, none of them missing."""
     if labels is None:
-        whole = labels_of_rows.dtype.kind in "iu" and labels_of_rows.min() >= 0 and labels_of_rows.max() < n_classes
-        order = np.arange(n_classes) if whole else np.unique(labels_of_rows)
+        counted = counted_from_0(labels_of_rows, n_classes)
+        order = np.arange(n_classes) if counted else np.unique(labels_of_rows)
         if len(order) != n_classes:
             raise ValueError(
                 f"y_true holds {len(order)} labels but y_prob has {n_classes} columns: pass labels= in column order."

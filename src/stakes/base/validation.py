@@ -661,7 +661,9 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
 
 
 def match_label(pos_label: object, values: list[Any]) -> object:
-    """Convert a positive label passed as text (from the command line) to the type of the labels."""
+    """Convert a positive label passed as text (by the command line) or kept as a number to the type of the labels."""
+    if isinstance(pos_label, int) and pos_label not in values and str(pos_label) in values:
+        return str(pos_label)
     if not isinstance(pos_label, str) or any(isinstance(v, str) for v in values):
         return pos_label
     if all(isinstance(v, bool) for v in values):

@@ -411,13 +411,15 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
             partial(frame_columns, frame) if frame is not None else partial(read_predictions, file, format=file_format)
         )
         rows = read(**what, groups=groups)
+        return watch._sums(rows.y, dict(zip(rows.models, rows.scores, strict=True)), rows.groups)
     except DataError as error:
         error.file = error.file or file
         if error.hint is not None and "on_missing" in error.hint:
             error.hint = "A day enters when all its labels are known: those that come early may be of other cases."
         raise
-    scores = dict(zip(rows.models, rows.scores, strict=True))
-    return watch._sums(rows.y, scores, rows.groups)
+    except ValueError as error:  # a group that no monitor has
+        hint = "Leave these rows out, or watch an evaluation that has their groups."
+        raise DataError(str(error).removesuffix("."), file=file, hint=hint) from None
 
 
 # ``stakes watch show``: what is known, on a terminal or as a page.

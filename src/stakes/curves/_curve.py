@@ -181,7 +181,8 @@ class Curve:
         max_points : int, default 2000
             About how many knots to keep; every kept knot gives a left and a right value.
         low, high : float, optional
-            The part of the domain to draw.
+            The part of the domain to draw. An end at which the curve has no value, as net benefit at 1, is replaced by
+            .99 (.01), or by the outermost knot if that is nearer to the end.
 
         Returns
         -------
@@ -197,8 +198,7 @@ class Curve:
         >>> len(x), error
         (8, 0.0)
         """
-        lo = float(self.knots[0]) if low is None else check_number(low, "low")
-        hi = float(self.knots[-1]) if high is None else check_number(high, "high")
+        lo, hi = self._drawn_ends(low, high)
         check_whole(max_points, "max_points", 2)
         inner = self.knots[(self.knots > lo) & (self.knots < hi)]
         knots = np.concatenate([[lo], inner, [hi]])
@@ -244,6 +244,17 @@ class Curve:
         >>> display = regret_curve([0, 1], [0.3, 0.6]).plot()
         """
         return draw(self, ax, **options)
+
+    def _drawn_ends(self, low: float | None, high: float | None) -> tuple[float, float]:
+        """The part of the domain to draw, where the curve has values."""
+        lo = float(self.knots[0]) if low is None else check_number(low, "low")
+        hi = float(self.knots[-1]) if high is None else check_number(high, "high")
+        inner = self.knots[(self.knots > lo) & (self.knots < hi)].tolist()
+        if high is None and hi == 1.0 and self.basis != "linear":
+            hi = max(0.99, (1.0 + lo) / 2.0, *inner[-1:])
+        if low is None and lo == 0.0 and self.basis == "inverse odds":
+            lo = min(0.01, hi / 2.0, *inner[:1])
+        return lo, hi
 
     def _between(self, a: float, b: float, given: tuple[float | None, float | None]) -> tuple[slice, Floats]:
         """Pieces between two points and the edges of these, or raise unless the points are in order and inside."""

@@ -273,7 +273,8 @@ def binned_reliability(
         Bins of about equal weight, in which tied scores stay together (each goes where the middle of its weight
         falls); or of equal width, each with its upper end.
     interval : {"wilson", "clopper-pearson"}, default "wilson"
-        Interval of each event rate, with the effective number of rows where weights differ.
+        Interval of each event rate, with each class's effective number of rows where weights differ: at a stated
+        prevalence that of the rows as they are, carried through the odds.
     confidence_level : float, default 0.95
         Of every interval, in (0, 1).
     sample_weight : array_like of shape (n,), optional
@@ -338,11 +339,29 @@ def binned_reliability_of(
     weight, ups = np.add.reduceat(weights, starts), np.add.reduceat(table.positives, starts)
     squares = np.add.reduceat(table.positives_squared + table.negatives_squared, starts)
     rate, size = ups / weight, weight**2 / squares
-    bounds = wilson if interval == "wilson" else clopper_pearson
-    low, high = bounds(rate, size, confidence_level)
+    low, high = _limits_by_class(table, starts, interval, confidence_level)
     first, last = table.scores[starts], table.scores[np.append(starts[1:], len(table.scores)) - 1]
     columns = first, last, np.add.reduceat(weights * table.scores, starts) / weight, rate, weight, size, low, high
     return BinnedReliability(*columns, confidence_level, interval, binning, name, table.about)
+
+
+def _limits_by_class(
+    table: ScoreTable, starts: NDArray[np.intp], interval: Interval, level: float
+) -> tuple[Floats, Floats]:
+    """Limits of the event rates of bins: of each class's effective rows, carried through the odds to the weights.
+
+    One effective size for both classes would hold only where weights have nothing to do with the class.
+    """
+    ups, downs, *squares = (np.add.reduceat(getattr(table, name), starts) for name in COLUMNS)
+    hits, rest = (
+        np.divide(each**2, square, out=np.zeros_like(each), where=each > 0.0)
+        for each, square in zip((ups, downs), squares, strict=True)
+    )
+    factor = np.full(len(starts), _rescale_classes(table)[1])  # for bins with one class only
+    np.divide(ups * rest, downs * hits, out=factor, where=(hits > 0.0) & (rest > 0.0))
+    bounds = wilson if interval == "wilson" else clopper_pearson
+    low, high = bounds(hits / (hits + rest), hits + rest, level)
+    return times_odds(low, factor), times_odds(high, factor)
 
 
 def _followed_bins(
@@ -800,7 +819,7 @@ def local_limits(table: ScoreTable, at: Floats, level: float) -> tuple[Floats, F
 
 def times_odds(rate: Floats, factor: Floats | float) -> Floats:
     """Multiply the odds of a rate by a factor."""
-    return rate * factor / (rate * factor + 1.0 - rate)
+    return rate * factor / (rate * factor + (1.0 - rate))
 
 
 def _local_rates(rescaled: Neighbourhoods, at: Floats, span: float) -> tuple[Floats, Floats]:

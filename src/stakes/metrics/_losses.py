@@ -20,7 +20,6 @@ from stakes.base.validation import (
     check_unit,
     check_weights,
     check_whole,
-    pick_positive_column,
     to_array,
     to_floats,
 )
@@ -33,7 +32,7 @@ from stakes.core.options import (
     refuse_amounts,
     undefined,
 )
-from stakes.core.score_table import Rule, ScoreTable, promised_losses, regret_at, row_integral, table_integral
+from stakes.core.score_table import Rule, ScoreTable, promised_losses, regret_at, table_integral
 from stakes.costs import (
     Beta,
     CostDistribution,
@@ -771,9 +770,11 @@ def check_proper(
     if not callable(loss):
         raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
     atol, points = check_size(atol, "atol", zero=True), to_floats(to_array(points, "points"), "points").ravel()
-    lattice = _lattice(n_classes, grid)
-    if n_classes == 2:
-        lattice = np.unique(np.concatenate([lattice, _pairs([low, high])]), axis=0)
+    lattice, beside = _lattice(n_classes, grid), np.empty((0, 2))
+    if n_classes == 2:  # an end replaces a point of the lattice beside it, whose loss differs by no more than rounding
+        at_an_end = np.abs(lattice[:, 1, None] - [low, high]).min(axis=1) < _ROUNDING**0.5
+        beside = lattice[at_an_end]
+        lattice = np.unique(np.concatenate([lattice[~at_an_end], _pairs([low, high])]), axis=0)
     bounded = lattice if n_classes > 2 else lattice[:, 1:]  # of two classes the second probability says all
     inside = np.all((bounded >= low) & (bounded <= high), axis=1)
     if not inside.any():
@@ -782,7 +783,7 @@ def check_proper(
     if n_classes == 2:
         ends = np.array([low, high, 0.5, *points], dtype=np.float64)
         near = np.clip(np.concatenate([ends, np.nextafter(ends, 0.0), np.nextafter(ends, 1.0)]), 0.0, 1.0)
-        everywhere = np.concatenate([lattice, _pairs(near)])
+        everywhere = np.concatenate([lattice, beside, _pairs(near)])
     excess = _excess(everywhere, loss)
     ours = np.flatnonzero(inside)
     within = excess[np.ix_(ours, ours)]
@@ -851,7 +852,7 @@ def bounded_brier_skill_score(
         Smallest and largest plausible threshold, 0 <= low < high <= 1.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data, which is the
         best constant in hindsight.
     sample_weight : array_like of shape (n,), optional
@@ -885,6 +886,7 @@ def bounded_brier_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, Uniform(*as_bounds(bounds)), rule, reference, "bounded_brier_skill_score")
 
 
@@ -912,7 +914,7 @@ def bounded_log_skill_score(
         Smallest and largest plausible threshold, 0 <= low < high <= 1.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -945,6 +947,7 @@ def bounded_log_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, LogOddsUniform(*as_bounds(bounds)), rule, reference, "bounded_log_skill_score")
 
 
@@ -972,7 +975,7 @@ def regret_skill_score(
         How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for ``costs.Fixed(c)``.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions; see :func:`expected_regret`.
-    reference : float or array_like of shape (n,), optional
+    reference : float or array_like of shape (n,) or (n, 2), optional
         A constant probability or a forecast to compare with; by default the prevalence of these data.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
@@ -1006,6 +1009,7 @@ def regret_skill_score(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
+    reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, as_costs(costs), rule, reference, "regret_skill_score")
 
 
@@ -1096,20 +1100,21 @@ def skill(data: EvaluationData, costs: CostDistribution, rule: Rule, reference: 
     return 1.0 - data.integral(costs, check_rule(rule)) / base
 
 
+def _reference_data(y_true: Any, reference: Any, sample_weight: Any, pos_label: object, prevalence: Any) -> Any:
+    """The rows with the reference forecast as their scores; a constant, or None, as it is."""
+    if reference is None or np.ndim(reference) == 0:
+        return reference
+    if isinstance(y_true, ScoreTable):
+        raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
+    return evaluation_data(y_true, reference, sample_weight, pos_label, prevalence, name="reference")
+
+
 def reference_integral(data: EvaluationData, costs: CostDistribution, reference: Any = None) -> float:
     """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
-    if reference is None or np.ndim(reference) == 0:
-        constant = data.prevalence if reference is None else check_unit(reference, "reference")
-        return constant_integral(data.shares, costs, constant)
-    if data.sample is None:
-        raise ValueError("a reference forecast needs the rows: pass y_true and y_prob instead of a ScoreTable.")
-    from dataclasses import replace
-
-    column = to_array(reference, "reference")
-    forecast = check_scores(pick_positive_column(column, column, None, "reference"), "reference")
-    if len(forecast) != len(data.sample.y):
-        raise ValueError(f"reference must have one value per row, got {len(forecast)} for {len(data.sample.y)} rows.")
-    return row_integral(replace(data.sample, score=forecast), costs, "score")
+    if isinstance(reference, EvaluationData):
+        return reference.integral(costs, "score")
+    constant = data.prevalence if reference is None else check_unit(reference, "reference")
+    return constant_integral(data.shares, costs, constant)
 
 
 def constant_integral(shares: tuple[float, float], costs: CostDistribution, constant: float) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.base.validation import check_number, check_same_order, check_unit, check_whole
+from stakes.base.validation import check_number, check_same_order, check_scores, check_unit, check_whole, to_array
 from stakes.core.options import check_rule
 from stakes.costs import CostDistribution, as_costs
 from stakes.monitoring._question import (
@@ -382,9 +382,7 @@ class CostMonitor(Tabular):
         >>> round(CostMonitor(0.2, budget=0.1).promised([0.1, 0.5]), 6)
         0.09
         """
-        return self._question.sums(np.zeros(len(np.asarray(y_prob)), dtype=int), y_prob).promised / len(
-            np.asarray(y_prob)
-        )
+        return self._question.promised(check_scores(to_array(y_prob, "y_prob")))
 
     def _take(self, day: Any, sums: DaySums) -> Self:
         kept = self._check(day, sums)

@@ -16,7 +16,9 @@ from stakes.base.validation import (
     check_same_order,
     check_unit,
     is_missing,
+    match_label,
     one_of,
+    pick_positive_column,
     to_array,
     to_floats,
 )
@@ -111,11 +113,11 @@ class Question:
         check_same_order(y_true=y_true, y_prob=y_prob)
         if isinstance(y_true, ScoreTable):
             return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
-        labels, known = _known_labels(y_true, missing)
-        if not known.any():
-            raise ValueError("y_true must hold at least one label.")
-        score = evaluation_data(np.zeros(len(labels), dtype=int), y_prob).rows.score
-        y = evaluation_data(labels[known], score[known], pos_label=self.pos_label).rows.y
+        labels, known = known_labels(y_true, missing)
+        pos_label = match_label(self.pos_label, labels[known].tolist())
+        column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], pos_label)
+        score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
+        y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         costs[known] = row_losses(y, score[known], self.costs, self.rule)
         return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score))
@@ -135,8 +137,8 @@ class Question:
         return found
 
 
-def _known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return labels and which are known; refuse missing ones unless they count as the dearest."""
+def known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return labels and which are known, one at least; refuse missing ones unless they count as the dearest."""
     if missing is not None:
         check_choice(missing, "missing", ("cost",))
     labels = to_array(y_true, "y_true")
@@ -147,6 +149,8 @@ def _known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArr
         known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
     if missing is None and not known.all():
         raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}.")
+    if not known.any():
+        raise ValueError("y_true must hold at least one label.")
     return labels, known
 
 

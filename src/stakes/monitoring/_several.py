@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from stakes.base.validation import check_kind, check_same_order, one_of, to_array
+from stakes.base.validation import (
+    check_kind,
+    check_same_order,
+    is_missing,
+    match_label,
+    one_of,
+    pick_positive_column,
+    to_array,
+)
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring._monitor import CostMonitor
+from stakes.monitoring._question import known_labels
 from stakes.outputs.hooks import report
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from stakes.monitoring._question import DaySums
 
 _FORM, _WHAT = "stakes-cost-monitors-1", "state of cost monitors"
@@ -102,7 +113,7 @@ class CostMonitors(Tabular):
         y_prob : mapping of str to array_like
             Probability of the positive class from each model.
         groups : mapping of str to array_like, optional
-            The columns of groups, where they are watched.
+            The columns of groups, where they are watched; a row whose group is missing (None, NaN) is in none.
         missing : {"cost"}, optional
             As for :meth:`CostMonitor.update`.
 
@@ -113,7 +124,7 @@ class CostMonitors(Tabular):
         Raises
         ------
         ValueError
-            For another model or column of groups, a day that is not later than the last, and invalid rows.
+            For another model, group or column of groups, a day that is not later than the last, and invalid rows.
 
         Examples
         --------
@@ -131,7 +142,12 @@ class CostMonitors(Tabular):
             raise ValueError(f"y_prob must hold the models that are watched, {watched}, got {got}.")
         check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         labels = to_array(y_true, "y_true")
-        scores = {name: to_array(values, f"y_prob[{name!r}]") for name, values in y_prob.items()}
+        # which of two columns is positive is seen from all labels: those of a group may be of one class
+        known = labels[known_labels(y_true, missing)[1]]
+        pos_label = match_label(next(iter(self.monitors.values()))._question.pos_label, known.tolist())
+        scores = {
+            name: pick_positive_column(values, known, pos_label, f"y_prob[{name!r}]") for name, values in y_prob.items()
+        }
         found: dict[str, DaySums] = {}
         for name, model, rows in self._parts(labels, groups or {}):
             if rows.any():
@@ -192,10 +208,12 @@ class CostMonitors(Tabular):
         """Name integrated sums by model, column and group after their monitors, as :meth:`update_sums` takes them."""
         mass, found = next(iter(self.monitors.values()))._question.costs.mass, {}
         for (model, column, group), part in sums.items():
-            name = model if column is None else group_name(model, column, group)
-            if name in self.monitors:
-                scaled = {"total": part["total"] / mass, "squares": part["squares"] / mass**2}
-                found[name] = {"n": part["n"], **scaled, "promised": part["promised"] / mass}
+            named = None if column is None else self._watched(column, [group], [str(group)])[0]
+            if column is not None and named is None:
+                continue
+            name = model if column is None else group_name(model, column, named)
+            scaled = {"total": part["total"] / mass, "squares": part["squares"] / mass**2}
+            found[name] = {"n": part["n"], **scaled, "promised": part["promised"] / mass}
         return found
 
     def _take(self, day: Any, found: Mapping[str, DaySums]) -> Self:
@@ -207,19 +225,41 @@ class CostMonitors(Tabular):
 
     def _parts(self, labels: Any, groups: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         """Yield each monitor's name, its model, and which rows are its own."""
+        of_rows = {column: self._of_rows(column, groups, len(labels)) for column in self.group_columns}
         for name in self.monitors:
             model, column, group = self._key(name)
-            if column is None:
-                yield name, model, np.ones(len(labels), dtype=bool)
-                continue
-            if column not in groups:
-                raise ValueError(f"groups must hold the column {column!r}, whose groups are watched.")
-            values = to_array(groups[column], f"groups[{column!r}]")
-            if len(values) != len(labels):
-                raise ValueError(
-                    f"groups[{column!r}] must have {len(labels)} values, as y_true has, got {len(values)}."
-                )
-            yield name, model, np.array([str(value) == group for value in values.tolist()])
+            yield name, model, np.ones(len(labels), dtype=bool) if column is None else of_rows[column] == group
+
+    def _of_rows(self, column: str, groups: Mapping[str, Any], n_rows: int) -> NDArray[Any]:
+        """Name of the group of each row; None where it is missing."""
+        if column not in groups:
+            raise ValueError(f"groups must hold the column {column!r}, whose groups are watched.")
+        values = to_array(groups[column], f"groups[{column!r}]")
+        if len(values) != n_rows:
+            raise ValueError(f"groups[{column!r}] must have {n_rows} values, as y_true has, got {len(values)}.")
+        found = self._watched(column, values.tolist(), values.astype(str).tolist())
+        if all(group is None for group in found):
+            raise ValueError(f"groups[{column!r}] must name a group that is watched, but is missing in every row.")
+        return np.array(found, dtype=object)
+
+    def _watched(self, column: str, values: list[Any], texts: list[str]) -> list[str | None]:
+        """The watched group that each value names, 1 and 1.0 alike; None for a missing one, and raise for any other."""
+        watched = {group for _, at, group in map(self._key, self.monitors) if at == column}
+        found: list[str | None] = []
+        for value, text in zip(values, texts, strict=True):
+            forms = [text]
+            if isinstance(value, float) and value.is_integer():  # beside a missing value, whole numbers become floats
+                forms.append(f"{value:.0f}")
+            elif isinstance(value, int):
+                forms.append(f"{value}.0")
+            found.append(next((form for form in forms if form in watched), None))
+        odd = {t: None for v, t, group in zip(values, texts, found, strict=True) if group is None and not is_missing(v)}
+        if odd:
+            shown = ", ".join(map(repr, [*odd][:5])) + (", ..." if len(odd) > 5 else "")
+            raise ValueError(
+                f"groups[{column!r}] must hold groups that are watched, or None for a row in none of them, got {shown}."
+            )
+        return found
 
     def _key(self, name: str) -> tuple[str, str | None, str]:
         reference = self.monitors[name].reference
