@@ -286,3 +286,28 @@ def test_folds_that_test_a_row_several_times_or_never_are_refused(cv, counts):
     X, y = np.linspace(0.1, 0.9, 60)[:, None], np.arange(60) % 2
     with pytest.raises(ValueError, match=f"cv must put every row into a test fold once, {counts}"):
         evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=cv, repeats=1)
+
+
+class Folds:
+    """Three folds, each written in a form of its own."""
+
+    def __init__(self, form):
+        self.form = form
+
+    def split(self, X, y=None, groups=None):  # noqa: ARG002
+        for k in range(3):
+            inside = np.arange(len(X)) % 3 == k
+            yield self.form(~inside), self.form(inside)
+
+    def get_n_splits(self, X=None, y=None, groups=None):  # noqa: ARG002
+        return 3
+
+
+@pytest.mark.parametrize("form", [lambda mask: mask, lambda mask: np.flatnonzero(mask) - 60], ids=["masks", "negative"])
+def test_folds_may_be_masks_or_places_from_the_end(form):
+    X, y = np.linspace(0.1, 0.9, 60)[:, None], np.arange(60) % 2
+    plain, other = (
+        evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=Folds(each), repeats=1).cost
+        for each in (np.flatnonzero, form)
+    )
+    assert plain == other

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, RowCosts, ScoreTable, TimeToEvent, expected_regret
+from stakes import PartlyVerified, RowCosts, ScoreTable, TimeToEvent, bounded_brier_loss, expected_regret
 from stakes.actions import fit_deferral
 from stakes.boundary import fit_boundary
-from stakes.correction import update
+from stakes.correction import loss_calibration_test, update
 from stakes.metrics import METRICS
 from stakes.utility import population_threshold
 
@@ -159,3 +159,23 @@ def test_rules_are_not_fitted_to_the_first_of_two_columns_since_they_decide_by_t
         fit(named, np.column_stack([p, 1.0 - p]))
     last = np.where(named == "ok", "fair", "fraud")  # sorts before
     assert fit(last, np.column_stack([1.0 - p, p])) is not None
+
+
+def test_two_columns_are_refused_where_every_known_label_is_the_positive_text():
+    outcome = PartlyVerified(np.array(["fraud", None] * 20, dtype=object), pos_label="fraud", groups=[0] * 40)
+    with pytest.raises(ValueError, match="two columns of y_prob cannot be distinguished where all labels are alike"):
+        bounded_brier_loss(outcome, np.tile([0.7, 0.3], (40, 1)))
+    assert np.isfinite(bounded_brier_loss(outcome, np.full(40, 0.7)))
+
+
+def test_weights_in_the_order_of_two_columns_are_those_of_labels_for_an_outcome_too():
+    rng = np.random.default_rng(0)
+    p = rng.random(600)
+    named = np.where(rng.random(600) < p, "fraud", "ok")
+    both = np.column_stack([p, 1.0 - p])
+    outcome = PartlyVerified(named, pos_label="fraud", probability=np.ones(600))
+    known = loss_calibration_test(named, both, class_weight={"fraud": 5, "ok": 1}, pos_label="fraud", n_resamples=0)
+    found = loss_calibration_test(outcome, both, class_weight=[5, 1], n_resamples=0)
+    assert found.positive_share == known.positive_share == pytest.approx(5 / 6)
+    with pytest.raises(ValueError, match="class_weight must be a mapping of label to number beside one column"):
+        loss_calibration_test(outcome, p, class_weight=[5, 1], n_resamples=0)

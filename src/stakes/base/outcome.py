@@ -38,7 +38,7 @@ class Outcome(ABC):
     by_amount: bool = False  # whether rows are weighted by amounts, so that scores are not probabilities
     row_labels: tuple[str, Any] | None = None  # name and index of the first argument that has an index
 
-    positive_first: bool = False  # whether the positive label sorts first, and with it its column of two
+    positive_first: bool | None = False  # whether the positive label sorts first, and its column of two; None: unknown
 
     @property
     def plain(self) -> bool:

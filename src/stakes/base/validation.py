@@ -477,7 +477,14 @@ def check_sample(
 
 def _of_outcome(outcome: Outcome, y_prob: Any, name: str) -> Any:
     """Scores of the positive class, which is the first of two columns where its label sorts first."""
-    if not outcome.positive_first:
+    if outcome.positive_first is False:
+        return y_prob
+    if outcome.positive_first is None:
+        if to_array(y_prob, name).ndim == 2:
+            raise ValueError(
+                f"the two columns of {name} cannot be distinguished where all labels are alike: pass the column of the "
+                "positive class."
+            )
         return y_prob
     return pick_positive_column(y_prob, np.array([False, True]), pos_label=False, name=name)
 
@@ -615,8 +622,8 @@ def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
     return 0 if pos_label == distinct[0] else 1
 
 
-def positive_is_first(labels: NDArray[Any], y: Bools, pos_label: object) -> bool:
-    """Whether the positive label sorts before the other, as the columns of ``predict_proba`` are sorted.
+def positive_is_first(labels: NDArray[Any], y: Bools, pos_label: object) -> bool | None:
+    """Whether the positive label sorts before the other, as columns of ``predict_proba`` do; None if that is unknown.
 
     Examples
     --------
@@ -627,8 +634,8 @@ def positive_is_first(labels: NDArray[Any], y: Bools, pos_label: object) -> bool
     """
     if pos_label is None:
         return False
-    if y.all():
-        return pos_label in {0, -1}
+    if y.all():  # the other label is known where labels are numbers only
+        return pos_label != 1 if pos_label in {0, -1, 1} else None
     try:
         return bool(pos_label < labels[int(np.argmin(y))])
     except TypeError:
@@ -653,7 +660,7 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
     else:
         labels = to_array(y_true, "y_true")
         first = labels.ndim == 1 and positive_is_first(labels, check_labels(labels, pos_label), pos_label)
-    if first:
+    if first is not False:
         raise ValueError(
             f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
             f"pass the first alone here and there, got shape {columns.shape} with pos_label={pos_label!r}."

@@ -415,11 +415,16 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
     except DataError as error:
         error.file = error.file or file
         if error.hint is not None and "on_missing" in error.hint:
-            error.hint = "A day enters when all its labels are known: those that come early may be of other cases."
+            error.hint = (
+                None
+                if error.column != state.label
+                else "A day enters when all its labels are known: those that come early may be of other cases."
+            )
         raise
     except ValueError as error:  # a group that no monitor has
+        said = str(error).removesuffix(".").replace(", or None for a row in none of them", "")
         hint = "Leave these rows out, or watch an evaluation that has their groups."
-        raise DataError(str(error).removesuffix("."), file=file, hint=hint) from None
+        raise DataError(said, file=file, hint=hint if said.startswith("groups[") else None) from None
 
 
 # ``stakes watch show``: what is known, on a terminal or as a page.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.numerics import sigmoid, weighted_sum
+from stakes.base.outcome import Outcome
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, in_narrow_cells
@@ -942,7 +943,7 @@ def loss_calibration_test(
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    rows = None if pos_label is None else (y_true, y_prob)
+    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
     factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     return _binary_test(data, float(factors[1] / factors[0]), level, draws)
 
@@ -977,13 +978,18 @@ def _stated_factors(
 def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
     """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
     listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
-    labels = validation.to_array(y_true, "y_true")
-    if not listed or not validation.pick_positive_column(np.eye(2)[:1], labels, pos_label)[0]:
+    if isinstance(y_true, Outcome):
+        first = y_true.positive_first
+    else:
+        labels = validation.to_array(y_true, "y_true")
+        first = validation.positive_is_first(labels, validation.check_labels(labels, pos_label), pos_label)
+    if not listed or not first:
         return list(given.values())
     if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
         raise ValueError(
-            f"{listed[0]} must be a mapping of label to number beside one column of scores where pos_label="
-            f"{pos_label!r} sorts first, got {validation.brief(given[listed[0]])}."
+            f"{listed[0]} must be a mapping of label to number beside one column of scores where "
+            f"{'the positive label' if pos_label is None else f'pos_label={pos_label!r}'} sorts first, got "
+            f"{validation.brief(given[listed[0]])}."
         )
     return [
         np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
@@ -1231,7 +1237,7 @@ def loss_calibration_curve(
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    rows = None if pos_label is None else (y_true, y_prob)
+    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
     factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)

@@ -165,7 +165,8 @@ class BinnedReliability(Tabular):
     weight : ndarray of shape (k,)
         Total weight.
     effective_n : ndarray of shape (k,)
-        Squared total weight over the total of squared weights (Kish): the number of rows where all weigh the same.
+        Squared total weight over the total of squared weights (Kish): the number of rows where all weigh the same. The
+        limits rest on that of each class.
     ci_low, ci_high : ndarray of shape (k,)
         Confidence interval of the event rate.
     confidence_level : float

@@ -488,8 +488,9 @@ class _Task:
         losses, per = np.full((repeats, len(self.y)), np.nan), len(pairs) // repeats
         areas, first = [], np.full(len(self.y), np.nan)
         for repeat in range(repeats):
-            tested = np.concatenate([test for _, test in pairs[repeat * per : (repeat + 1) * per]])
-            times = np.bincount(tested, minlength=len(self.y))
+            rows, times = np.arange(len(self.y)), np.zeros(len(self.y), dtype=np.intp)
+            for _, test in pairs[repeat * per : (repeat + 1) * per]:  # places, or which rows they are
+                np.add.at(times, rows[test], 1)
             if np.any(times != 1):
                 none, several = int(np.count_nonzero(times == 0)), int(np.count_nonzero(times > 1))
                 raise ValueError(

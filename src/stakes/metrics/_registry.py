@@ -349,7 +349,7 @@ def get_scorer(name: str, **params: Any) -> Any:
     -----
     Inside ``TunedThresholdClassifierCV`` the metric sees hard labels, which it takes as decisions: the threshold that
     is cheapest over the costs is chosen. Labels that are floats, such as 0.0 and 1.0, cannot be told from probabilities
-    there and are refused unless the positive one is 1.
+    there and are refused unless the positive one is 1, and so are probabilities of 0 and 1 alone.
 
     ``cross_validate`` over several of these scorers asks each model for its probabilities once per fold; scorers that
     only rank ask for ``decision_function`` first, where the model has one.
@@ -463,7 +463,8 @@ class _BinaryScore:
     def __call__(self, y_true: Any, y_pred: Any, *, pos_label: Any = None, **options: Any) -> float:
         check_same_order(y_true=y_true, y_pred=y_pred, sample_weight=options.get("sample_weight"))
         labels, predicted = to_array(y_true, "y_true"), to_array(y_pred, "y_pred")
-        if predicted.ndim == 1 and _are_labels(predicted, labels, pos_label):
+        extension = not isinstance(getattr(y_true, "dtype", labels.dtype), np.dtype)  # scikit-learn predicts in floats
+        if predicted.ndim == 1 and _are_labels(predicted, labels, pos_label, floats_too=extension):
             predicted = (predicted == (1 if pos_label is None else pos_label)).astype(np.float64)
         return float(self.function(labels, predicted, pos_label=pos_label, **options))
 
@@ -471,11 +472,13 @@ class _BinaryScore:
 _BINARY = signature(_BinaryScore(_losses.bounded_brier_loss).__call__)
 
 
-def _are_labels(predicted: Any, labels: Any, pos_label: Any) -> bool:
+def _are_labels(predicted: Any, labels: Any, pos_label: Any, *, floats_too: bool) -> bool:
     """Whether predictions are labels in place of probabilities; raise where floats may be either."""
     may_be_scores = predicted.dtype.kind in "buif" and bool(np.all((predicted >= 0) & (predicted <= 1)))
     floats = predicted.dtype.kind == "f"
-    if may_be_scores and (pos_label is None or pos_label == 1 or (floats and labels.dtype.kind != "f")):
+    if may_be_scores and (
+        pos_label is None or pos_label == 1 or (floats and labels.dtype.kind != "f" and not floats_too)
+    ):
         return False  # where 1 is the positive label, both mean the same
     if len({*labels.ravel().tolist(), *predicted.tolist()}) > 2:
         return False

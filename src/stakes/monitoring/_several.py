@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -242,9 +243,18 @@ class CostMonitors(Tabular):
             raise ValueError(f"groups[{column!r}] must name a group that is watched, but is missing in every row.")
         return np.array(found, dtype=object)
 
+    @cached_property
+    def _groups_of(self) -> dict[str, set[str]]:
+        """The groups that are watched of each column."""
+        found: dict[str, set[str]] = {column: set() for column in self.group_columns}
+        for _, column, group in map(self._key, self.monitors):
+            if column is not None:
+                found[column].add(group)
+        return found
+
     def _watched(self, column: str, values: list[Any], texts: list[str]) -> list[str | None]:
         """The watched group that each value names, 1 and 1.0 alike; None for a missing one, and raise for any other."""
-        watched = {group for _, at, group in map(self._key, self.monitors) if at == column}
+        watched = self._groups_of[column]
         found: list[str | None] = []
         for value, text in zip(values, texts, strict=True):
             forms = [text]
