@@ -399,7 +399,7 @@ def _wilson(value: Floats | np.float64, quantile: Floats, unit: Floats | float) 
         k = np.minimum(quantile * quantile * unit, np.finfo(float).max)
     rest, part = 1.0 / (1.0 + k), k / (1.0 + k)
     middle, reach = value * rest + 0.5 * part, np.sqrt(part * rest * value * (1.0 - value) + 0.25 * part * part)
-    return middle - reach, middle + reach
+    return np.where(value <= 0.0, 0.0, middle - reach), np.where(value >= 1.0, 1.0, middle + reach)  # but for rounding
 
 
 def _placement_variance(sums: Sums, centre: float) -> tuple[float, float]:
