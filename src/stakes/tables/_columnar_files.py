@@ -748,6 +748,7 @@ def _spark() -> _Scanner:
 
     def scan(files: list[str], partitioned: bool, texts: Collection[str]) -> Any:  # noqa: FBT001
         reader = sql.SparkSession.builder.appName("stakes").getOrCreate().read
+        files = [str(Path(name).absolute()) for name in files]  # a session may have begun in another folder
         if partitioned:
             reader = reader.option("basePath", _common_folder(files))
         found = reader.parquet(*files)
