@@ -152,7 +152,7 @@ def test_a_file_counts_once_alone_and_among_those_of_a_pattern(bench, cli, folde
         assert (refused.code, f"old.parquet: was counted already, on day {day}" in refused.err) == (3, True)
 
 
-def test_a_state_of_an_earlier_release_still_knows_the_files_of_its_patterns(bench, cli, folder):
+def test_a_state_with_one_digest_for_a_pattern_still_knows_its_files(bench, cli, folder):
     cli(*START)
     day = next(iter(bench))
     assert cli("watch", "add", f"day={day}/*.parquet", "--state", "w.json").code == 0

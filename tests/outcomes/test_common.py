@@ -179,3 +179,12 @@ def test_weights_in_the_order_of_two_columns_are_those_of_labels_for_an_outcome_
     assert found.positive_share == known.positive_share == pytest.approx(5 / 6)
     with pytest.raises(ValueError, match="class_weight must be a mapping of label to number beside one column"):
         loss_calibration_test(outcome, p, class_weight=[5, 1], n_resamples=0)
+
+
+def test_missing_labels_of_rows_without_weight_do_not_stop_a_rule_fitted_to_two_columns():
+    p = np.linspace(0.05, 0.95, 40)
+    y, weight = (p > 0.5).astype(float), np.ones(40)
+    y[3], weight[3] = np.nan, 0.0
+    columns = np.column_stack([1.0 - p, p])
+    found = [population_threshold(y, s, "f1", sample_weight=weight, n_resamples=0).threshold for s in (columns, p)]
+    assert found[0] == found[1]

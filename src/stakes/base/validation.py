@@ -659,7 +659,8 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
         first = y_true.positive_first
     else:
         labels = to_array(y_true, "y_true")
-        first = labels.ndim == 1 and positive_is_first(labels, check_labels(labels, pos_label), pos_label)
+        known = pos_label is not None and labels.ndim == 1
+        first = known and positive_is_first(labels, check_labels(labels, pos_label), pos_label)
     if first is not False:
         raise ValueError(
             f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "

@@ -415,11 +415,8 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
     except DataError as error:
         error.file = error.file or file
         if error.hint is not None and "on_missing" in error.hint:
-            error.hint = (
-                None
-                if error.column != state.label
-                else "A day enters when all its labels are known: those that come early may be of other cases."
-            )
+            early = "A day enters when all its labels are known: those that come early may be of other cases."
+            error.hint = early if error.column == state.label else None
         raise
     except ValueError as error:  # a group that no monitor has
         said = str(error).removesuffix(".").replace(", or None for a row in none of them", "")
