@@ -480,7 +480,7 @@ def _of_outcome(outcome: Outcome, y_prob: Any, name: str) -> Any:
     if outcome.positive_first is False:
         return y_prob
     if outcome.positive_first is None:
-        if to_array(y_prob, name).ndim == 2:
+        if to_array(y_prob, name).shape[1:] == (2,):
             raise ValueError(
                 f"the two columns of {name} cannot be distinguished where all labels are alike: pass the column of the "
                 "positive class."
@@ -664,7 +664,7 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
     if first is not False:
         raise ValueError(
             f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
-            f"pass the first alone here and there, got shape {columns.shape} with pos_label={pos_label!r}."
+            f"pass that column alone, here and to predict, got shape {columns.shape} with pos_label={pos_label!r}."
         )
 
 
