@@ -20,7 +20,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-LOADED = ["numpy", "polars", "pyarrow", "pyarrow.parquet", "rich", "typer", "stakes.cli.program", "stakes.evaluation"]
+LOADED = ["numpy", "polars", "pyarrow", "pyarrow.parquet", "rich", "click", "stakes.cli.program", "stakes.evaluation"]
 LOADED += [f"stakes.cli.{name}" for name in ("boundary_shared", "correct", "decide", "evaluate")]
 MAIN = "import sys; from stakes.cli import main; sys.exit(main(sys.argv[1:]))"
 MOST = 1 << 16  # bytes of what is asked

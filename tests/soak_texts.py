@@ -135,7 +135,7 @@ def run_command(seed, options):
 @contextlib.contextmanager
 def workplace():
     """Stand in a folder with a small file, and give back every option of every command."""
-    from stakes.cli.program import _program
+    from stakes.cli.program import PROGRAM
 
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +147,7 @@ def workplace():
         Path("d.csv").write_text("y,m,n\n" + "\n".join(rows) + "\n", encoding="utf-8")
         Path("c.toml").write_text("[stakes]\nlabel = 'y'\n", encoding="utf-8")
         Path("b.json").write_text(kept_texts()[0][0], encoding="utf-8")
-        found = _program().options_of_all()
+        found = PROGRAM.options_of_all()
         try:
             yield {key.replace(".", " "): [f"--{name}" for name in found[key] if name != "debug"] for key in found}
         finally:

@@ -40,7 +40,7 @@ MAX_NAMES_AT_THE_TOP = 45
 # Slow or optional, so `import stakes` must not load them.
 LAZY_LIBRARIES = [
     *["sklearn", "scipy.special", "scipy.stats", "pandas", "polars", "pyarrow", "duckdb", "dask", "pyspark"],
-    *["matplotlib", "plotly", "typer", "rich", "torch", "keras", "lightning", "xgboost", "lightgbm"],
+    *["matplotlib", "plotly", "click", "rich", "torch", "keras", "lightning", "xgboost", "lightgbm"],
 ]
 
 

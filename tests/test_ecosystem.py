@@ -248,7 +248,7 @@ ACTION_CASES = [
 
 @pytest.mark.parametrize(("given", "code"), ACTION_CASES)
 def test_step_of_the_action_checks_and_runs_nothing_that_is_given(tmp_path, given, code):
-    for library in ("polars", "typer"):
+    for library in ("polars", "click"):
         pytest.importorskip(library)
     if not shutil.which("stakes", path=str(Path(sys.executable).parent)):
         pytest.skip("the command is not installed")
@@ -274,7 +274,7 @@ def test_action_installs_and_hook_names_what_there_is():
 
 
 def test_commands_of_the_skill_file_work(tmp_path, monkeypatch):
-    for library in ("polars", "typer"):
+    for library in ("polars", "click"):
         pytest.importorskip(library)
     from stakes.cli import main
 

@@ -20,7 +20,7 @@ from stakes.inference import PairSums
 from stakes.training import Checkpoint
 
 pl = pytest.importorskip("polars")
-pytest.importorskip("typer")
+pytest.importorskip("click")
 
 from stakes.cli.boundary_monitor import Watched, read_state  # noqa: E402  (needs typer)
 

@@ -113,8 +113,8 @@ def test_a_name_that_comes_back_is_found():
 
 def flags():
     """Return the options of every command, which are the keys of a file of options too."""
-    typer = pytest.importorskip("typer")
-    return typer.main.get_command(importlib.import_module("stakes.cli.program").app).options_of_all()
+    pytest.importorskip("click")
+    return importlib.import_module("stakes.cli.program").PROGRAM.options_of_all()
 
 
 def test_no_option_or_key_of_a_file_says_it_in_another_word():

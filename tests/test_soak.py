@@ -122,7 +122,7 @@ def test_harness_sees_a_wrong_answer_and_a_refusal_without_a_name(monkeypatch):
 
 
 def test_damaged_files_are_copied_whole_or_refused():
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     pytest.importorskip("pyarrow", minversion="16")  # the other reader must know polars' types
     codes, problems = import_module("tests.soak_files").soak(100)
     assert problems == []
@@ -131,7 +131,7 @@ def test_damaged_files_are_copied_whole_or_refused():
 
 
 def test_damaged_texts_and_odd_command_lines_end_as_they_may():
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     pytest.importorskip("polars")
     soaks = import_module("tests.soak_texts")
     counts, problems = soaks.soak_texts(150)

@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def cli(folder, capsys, monkeypatch):  # noqa: ARG001  (it makes the folder the current one)
     """Return a function that runs `stakes` with arguments in the empty folder."""
-    for library in ("typer", "rich", "polars"):
+    for library in ("click", "rich", "polars"):
         pytest.importorskip(library)
 
     def call(*argv, stdin=None):
@@ -110,7 +110,7 @@ def rows(tmp_path, scores):
 @pytest.fixture(scope="session")
 def boundary(tmp_path_factory, scores):
     """Return the text of the boundary that was fitted to them, once."""
-    for library in ("typer", "rich", "polars"):
+    for library in ("click", "rich", "polars"):
         pytest.importorskip(library)
     folder = tmp_path_factory.mktemp("boundary")
     rows, path = write_csv(folder / "scored.csv", scores), folder / "boundary.json"

@@ -353,7 +353,7 @@ def test_rows_with_gaps_may_be_dropped(few, cli, tmp_path):
 
 
 def test_files_of_any_size_are_read_only_where_asked():
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     from stakes.cli.boundary_fit import BoundaryInput
 
     assert BoundaryInput().any_size is False

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-typer = pytest.importorskip("typer")
+pytest.importorskip("click")
 run = pytest.importorskip("stakes.cli.program")
 
 COMMANDS = {
     command: {key: option for key, option in options.items() if key not in {"config", "debug"}}
-    for command, options in typer.main.get_command(run.app).options_of_all().items()
+    for command, options in run.PROGRAM.options_of_all().items()
     if "config" in options
 }
 
@@ -19,7 +19,7 @@ COMMANDS = {
 def test_no_command_has_a_flag_set_by_default():
     flags = [
         (command, key, option.default)
-        for command, options in typer.main.get_command(run.app).options_of_all().items()
+        for command, options in run.PROGRAM.options_of_all().items()
         for key, option in options.items()
         if option.is_flag
     ]

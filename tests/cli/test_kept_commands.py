@@ -8,7 +8,7 @@ import pytest
 
 if np.lib.NumpyVersion(np.__version__) < "2.0.0":
     pytest.skip("older libraries write some numbers otherwise.", allow_module_level=True)
-for library in ("typer", "rich", "polars"):
+for library in ("click", "rich", "polars"):
     pytest.importorskip(library)
 
 from tests.cli import kept_commands  # noqa: E402

@@ -38,7 +38,7 @@ def test_freed_arrays_make_room_for_the_next_ones_without_the_system(length):
 
 
 def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, capsys):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     pytest.importorskip("rich")
     for name in ("keep_freed", "one_blas_thread", "skip_last_collection"):
         monkeypatch.setattr(cli, name, lambda: pytest.fail("the process is not the program's own"))
@@ -47,7 +47,7 @@ def test_a_call_within_another_program_leaves_its_memory_alone(monkeypatch, caps
 
 
 def test_the_program_ends_without_a_last_garbage_collection(tmp_path):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     code = """
 import atexit, gc, sys
 from stakes.cli import main
@@ -65,7 +65,7 @@ sys.exit(main())
     ("given", "threads"), [({}, 1), ({"OPENBLAS_NUM_THREADS": "2"}, 2), ({"OMP_NUM_THREADS": "2"}, 2)]
 )
 def test_the_program_uses_one_thread_of_blas_unless_the_user_says_otherwise(given, threads):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     code = """
 import atexit, sys
 def tell():

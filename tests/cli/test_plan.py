@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-pytest.importorskip("typer")
+pytest.importorskip("click")
 pytest.importorskip("rich")
 
 from stakes.information import rows_needed

@@ -4,7 +4,7 @@ import pytest
 
 from stakes import costs
 
-pytest.importorskip("typer")
+pytest.importorskip("click")
 pytest.importorskip("rich")
 
 from stakes.cli.console import UsageError

@@ -9,7 +9,7 @@ import pytest
 from tests.cli import schemas
 from tests.cli.conftest import write_csv
 
-for library in ("typer", "rich", "polars"):
+for library in ("click", "rich", "polars"):
     pytest.importorskip(library)
 
 RANGE = ["--label", "cancer", "--costs", "0.05:0.3", "--models", "sharp,blurred"]
@@ -17,9 +17,9 @@ PUBLISHED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in
 
 
 def commands_with_json():
-    from stakes.cli.program import _program
+    from stakes.cli.program import PROGRAM
 
-    return {name.replace(".", "-") for name, options in _program().options_of_all().items() if "json" in options}
+    return {name.replace(".", "-") for name, options in PROGRAM.options_of_all().items() if "json" in options}
 
 
 def test_every_command_with_json_has_a_schema():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-for library in ("pty", "polars", "rich", "typer"):
+for library in ("pty", "polars", "rich", "click"):
     pytest.importorskip(library)
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "transcripts"

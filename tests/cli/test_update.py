@@ -51,9 +51,7 @@ def test_the_new_column_is_that_of_the_library(method, csv, frame, cli, folder):
 
 def test_every_method_of_the_library_can_be_asked_for(cli):
     page = cli("update", "--help").out
-    assert set(METHODS) == set(
-        re.search(r"--method\s+[<\[]([\w|]+)[>\]]", page)[1].split("|")
-    )  # older typers: brackets
+    assert set(METHODS) == set(re.search(r"--method\s+\[([\w|]+)\]", page)[1].split("|"))
 
 
 def test_tests_and_gain_are_printed_without_writing(csv, frame, cli, folder):

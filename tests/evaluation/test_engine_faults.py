@@ -111,7 +111,7 @@ def test_workers_of_dask_that_die_again_and_again_are_said(tmp_path):
 
 def test_a_disk_that_is_full_is_said_and_nothing_is_written(tmp_path):
     pytest.importorskip("duckdb")
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     rng = np.random.default_rng(0)
     rows, spilled, written = tmp_path / "rows.parquet", tmp_path / "spilled", tmp_path / "written"
     spilled.mkdir()

@@ -69,7 +69,7 @@ def test_with_a_known_prevalence_treating_no_one_has_no_error():
 
 
 def test_signs_of_sentences_and_tables_agree_and_intervals_have_two_ends(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     from stakes.cli import main
 
     rng = np.random.default_rng(2)

@@ -210,7 +210,7 @@ def command_of(settings, path):
 
 @pytest.mark.thorough
 def test_the_command_prints_the_numbers_of_the_page(asked, tmp_path, capsys):
-    pytest.importorskip("typer")
+    pytest.importorskip("click")
     compared = refused = 0
     for name, (data, settings) in FILES.items():
         if settings.get("onMissing", "raise") != "raise" or any("," in model for model in settings.get("models") or ()):

@@ -1,6 +1,6 @@
 """The command line: ``stakes evaluate``, ``compare``, ``check``, ``decide``, ``plan`` and the other commands.
 
-It parses and prints; every number comes from the library. This module imports without typer and rich, so that the
+It parses and prints; every number comes from the library. This module imports without click and rich, so that the
 installed command can say what is missing.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_NEEDED = ("typer", "rich")
+_NEEDED = ("click", "rich")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,8 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _started(argv: Sequence[str]) -> int:
     """Run the program, or say which library it lacks."""
     try:
+        import click
         import rich
-        import typer
 
         from stakes.cli.program import run
     except ModuleNotFoundError as error:

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -15,7 +14,7 @@ from rich.text import Text
 
 from stakes.cli import options
 from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
-from stakes.cli.options import flag, spread
+from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, without_thousands
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
@@ -254,7 +253,7 @@ class Expected:
 
 @spread()
 def plan(
-    question: Annotated[Question, typer.Argument(help="What is to be known.")],
+    question: Annotated[Question, argument("QUESTION", f"What is to be known: {', '.join(Question)}.")],
     expected: Expected,
     *,
     confidence_level: options.ConfidenceLevel = "0.95",

@@ -9,7 +9,6 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -31,7 +30,7 @@ from stakes.cli.console import (
     working,
     write_out,
 )
-from stakes.cli.options import flag, spread
+from stakes.cli.options import argument, flag, spread
 from stakes.cli.program import Group
 from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.summary import STYLE, rich_table
@@ -61,7 +60,7 @@ class _Boundary(Group):
 
 
 _ABOUT = "Thresholds over score and uncertainty: fit, certify, apply and monitor them."
-GROUP = _Boundary(name="boundary", help=_ABOUT, rich_markup_mode=None)
+GROUP = _Boundary(name="boundary", help=_ABOUT)
 
 
 # What the commands about boundaries share: the columns, the file of a boundary, the picture, and how it is shown.
@@ -319,9 +318,7 @@ class Tune(StrEnum):
 
 BoundaryFile = Annotated[
     str,
-    typer.Argument(
-        metavar="BOUNDARY", help="What fit or certify wrote (JSON); - is standard input.", show_default=False
-    ),
+    argument("BOUNDARY", "What fit or certify wrote (JSON); - is standard input."),
 ]
 Score = Annotated[str, flag("--score", "COLUMN", "Column with the score; it need not be a probability.")]
 Uncertainty = Annotated[

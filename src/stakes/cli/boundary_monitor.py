@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 
 from stakes.cli import boundary_fit, options
@@ -40,7 +39,7 @@ from stakes.cli.console import (
     warn,
     working,
 )
-from stakes.cli.options import flag, spread
+from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import read_number, read_share
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import DataError, json_ready
@@ -270,11 +269,7 @@ def monitor(
     boundary: boundary_fit.BoundaryFile,
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Rows with their outcomes, in the order of time; - is standard input.",
-            show_default=False,
-        ),
+        argument("FILE...", "Rows with their outcomes, in the order of time; - is standard input."),
     ],
     *,
     watching: Watching,

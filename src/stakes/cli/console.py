@@ -221,7 +221,7 @@ def explain(error: BaseException) -> UsageProblem:
 
 
 def parsing_problem(error: Any) -> UsageProblem:
-    """Explain what typer says of the arguments."""
+    """Explain what click says of the arguments."""
     context = getattr(error, "ctx", None)
     command = "stakes" if context is None else context.command_path
     if hasattr(error, "possibilities") and hasattr(error, "option_name"):
@@ -232,7 +232,7 @@ def parsing_problem(error: Any) -> UsageProblem:
 
 
 def _unknown_option(wanted: str, context: Any) -> str:
-    """Name the option that is meant; typer's own guess weighs the dashes too, and knows no other program's names."""
+    """Name the option that is meant; click's own guess weighs the dashes too, and knows no other program's names."""
     params = [] if context is None else context.command.params
     known = [option for param in params for option in param.opts if option.startswith("--")]
     return f"No such option: {shorten(wanted)}{guess(wanted, known, _ELSEWHERE)}"

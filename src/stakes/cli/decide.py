@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -28,7 +27,7 @@ from stakes.cli.console import (
     working,
     write_out,
 )
-from stakes.cli.options import flag, spread
+from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import (
     Amounts,
     read_amount,
@@ -660,8 +659,8 @@ class Missing(StrEnum):
     DEFER = "defer"
 
 
-RuleFile = Annotated[str, typer.Argument(metavar="RULE.json", help="A rule that was saved.", show_default=False)]
-ToOption = Annotated[To, flag("--to", "", "What it becomes.", show_default=False)]
+RuleFile = Annotated[str, argument("RULE.json", "A rule that was saved.")]
+ToOption = Annotated[To, flag("--to", "", "What it becomes.")]
 DialectOption = Annotated[Dialect | None, flag("--dialect", "", "Of the SQL. Without it: duckdb.")]
 Score = Annotated[
     str | None, flag("--score", "COLUMN", "Column with the score. Without it: as the file of a boundary says.")

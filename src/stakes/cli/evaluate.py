@@ -8,7 +8,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +25,7 @@ from stakes.cli.console import (
     plan_delivery,
     working,
 )
-from stakes.cli.options import flag, spread
+from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, Questions, split_names
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
 from stakes.outputs.files import DataError, json_ready
@@ -343,10 +342,8 @@ Pair = Annotated[
 
 Later = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[LATER.json]",
-        help="With it, both are kept evaluations (stakes evaluate --keep), and the answer is what changed.",
-        show_default=False,
+    argument(
+        "[LATER.json]", "With it, both are kept evaluations (stakes evaluate --keep), and the answer is what changed."
     ),
 ]
 

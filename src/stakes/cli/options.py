@@ -1,18 +1,23 @@
 """Shared options."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
-import typer
+import click
 
 from stakes.outputs.files import LIFTED
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     Command: "TypeAlias" = "Callable[..., Job]"
+    MakesParameter: "TypeAlias" = "Callable[..., click.Parameter]"
 
 
 # The options that commands share; their names are those of the library.
@@ -52,24 +57,57 @@ class Scale(StrEnum):
     LOSS = "loss"
 
 
-def _lift_limit(lifted: bool) -> bool:  # noqa: FBT001  (typer calls it)
+def _lift_limit(_context: click.Context, _param: click.Parameter, lifted: bool) -> bool:  # noqa: FBT001  (click's)
     """Read what unpacks to any size until the program ends, which sets the limit again."""
     if lifted:
         LIFTED.set(True)
     return lifted
 
 
-def flag(flags: str, takes: str, about: str, **more: Any) -> Any:
+_FILES = re.compile(r"FILE|OUT|BOUNDARY|\.json")
+
+
+def _completed(_context: click.Context, param: click.Parameter, begun: str) -> "list[CompletionItem]":
+    """Let the shell complete names of files, where one is asked for; click knows choices itself."""
+    from click.shell_completion import CompletionItem
+
+    if param.metavar is not None and _FILES.search(param.metavar):
+        return [CompletionItem(begun, type="file")]
+    return param.type.shell_complete(_context, param, begun)
+
+
+class Argument(click.Argument):
+    """What is given by its place, with a line about it on the page of help."""
+
+    about = ""
+
+    def line(self) -> str:
+        """Return its line."""
+        return f"{self.about}  [required]" if self.required else self.about
+
+
+def flag(flags: str, takes: str, about: str, **more: Any) -> "MakesParameter":
     """Describe an option: its flags, what stands after them ("" where the kind of its value says so), and its help."""
-    return typer.Option(*flags.split(), metavar=takes or None, help=about, **more)
+
+    def make(name: str, *, several: bool = False, **kind: Any) -> click.Parameter:
+        kind |= {"metavar": takes or None, "help": about, "multiple": several, "shell_complete": _completed, **more}
+        return click.Option([name, *flags.split()], **kind)
+
+    return make
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE", help="Predictions: CSV, Parquet, Arrow or JSON lines; - is standard input.", show_default=False
-    ),
-]
+def argument(takes: str, about: str) -> "MakesParameter":
+    """Describe what is given by its place: what it is called, and its help."""
+
+    def make(name: str, *, several: bool = False, **kind: Any) -> click.Parameter:
+        made = Argument([name], metavar=takes, nargs=-1 if several else 1, shell_complete=_completed, **kind)
+        made.about = about
+        return made
+
+    return make
+
+
+File = Annotated[str, argument("FILE", "Predictions: CSV, Parquet, Arrow or JSON lines; - is standard input.")]
 Label = Annotated[str | None, flag("--label", "COLUMN", "Column with the outcome, of two values.")]
 Models = Annotated[
     list[str] | None,
@@ -228,16 +266,18 @@ ActionName = Annotated[str, flag("--action-name", "WORD", "What acting on a case
 EventName = Annotated[str, flag("--event-name", "WORD", "What a positive case is called, such as 'bad loan'.")]
 Unlabelled = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--unlabelled",
-        help="Rows without outcomes: what acting on the scores of --models will cost, as the scores themselves say.",
+        "",
+        "Rows without outcomes: what acting on the scores of --models will cost, as the scores themselves say.",
     ),
 ]
 Details = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--details",
-        help="Also what the answer rests on: pointwise intervals, areas under the ROC curve, miscalibration and "
+        "",
+        "Also what the answer rests on: pointwise intervals, areas under the ROC curve, miscalibration and "
         "discrimination, skill, and shares acted on.",
     ),
 ]
@@ -315,7 +355,7 @@ Job = Callable[[], int | None]
 
 
 def spread(*without: str) -> "Callable[[Command], Command]":
-    """Show typer the fields of the sets that a command takes, less those that mean nothing to it."""
+    """Make options of the fields of the sets that a command takes, less those that mean nothing to it."""
 
     def decorate(command: "Command") -> "Command":
         hints = get_type_hints(command, include_extras=True)
@@ -347,3 +387,31 @@ def _fields(kind: Any, without: tuple[str, ...]) -> "Iterator[Parameter]":
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
     return {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
+
+
+# What click is to know of a command, from the function: the kind of each parameter, its flags, help and default.
+
+
+def parameters_of(command: "Callable[..., Any]") -> list[click.Parameter]:
+    """Return the options and arguments of a command."""
+    hints = get_type_hints(command, include_extras=True)
+    return [_parameter(hints[name], parameter) for name, parameter in signature(command).parameters.items()]
+
+
+def _parameter(hint: Any, parameter: Parameter) -> click.Parameter:
+    """Describe a parameter to click: a flag, a choice or text, which repeats where the function takes a list."""
+    kind, make = get_args(hint)
+    if isinstance(kind, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    needed = parameter.default is Parameter.empty
+    how: dict[str, Any] = {"required": True} if needed else {"required": False, "default": parameter.default}
+    if kind is bool:
+        how["is_flag"] = True
+    elif get_origin(kind) is list:
+        how |= {"several": True, "callback": lambda _context, _param, given: list(given) or None}
+    elif issubclass(kind, StrEnum):
+        how["type"] = click.Choice([each.value for each in kind])
+        if isinstance(parameter.default, kind):
+            how["default"] = parameter.default.value  # or its name would be shown
+        how["callback"] = lambda _context, _param, given: None if given is None else kind(given)
+    return make(parameter.name, **how)

@@ -1,8 +1,9 @@
-"""Typer, config, exit codes."""
+"""Commands of click, options from a file, exit codes."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import os
 import re
@@ -13,10 +14,9 @@ import warnings
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
 from stakes._version import __version__
 from stakes.cli.console import (
@@ -35,12 +35,12 @@ from stakes.cli.console import (
     write_out,
 )
 from stakes.cli.memory import too_little
-from stakes.cli.options import Job, flag
+from stakes.cli.options import Argument, Job, parameters_of
 from stakes.outputs.files import LIFTED, any_size
 from stakes.outputs.text import guess, shorten, shown_name as name, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Commands = Mapping[str, Mapping[str, Any]]
     Tables = dict[str, dict[str, Any]]
@@ -239,11 +239,11 @@ def _need(place: str, key: str, value: Any, good: bool, wanted: str) -> Any:  # 
 # A command whose options may also come from a file that is named.
 
 
-class Command(TyperCommand):
+class Command(click.Command):
     """Parse the arguments; what they leave open is taken from the file that --config or STAKES_CONFIG names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Look at what was typed, add what the file says, let typer do the rest, and refuse what is left over."""
+        """Look at what was typed, add what the file says, let click do the rest, and refuse what is left over."""
         own = options_of(self)
         if "config" in own and not ctx.resilient_parsing:
             typed, _, _ = self.make_parser(ctx).parse_args(list(args))
@@ -261,11 +261,19 @@ class Command(TyperCommand):
                 named = "" if "config" in typed else f" (named by {VARIABLE})"
                 listed = ", ".join(found) or "none for this command"
                 note(f"options taken from {name(path, 200)}{named}: {listed}")
-        ctx.allow_extra_args = True  # typer would refuse them without a remedy
+        ctx.allow_extra_args = True  # click would refuse them without a remedy
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
         return rest
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments above the options."""
+        arguments = [param for param in self.params if isinstance(param, Argument)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl([(str(param.metavar), param.line()) for param in arguments])
+        super().format_options(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Carry out the command where the address space holds what it needs."""
@@ -306,7 +314,7 @@ def options_of(command: Any) -> dict[str, Any]:
 # Commands whose modules are imported when one of them is called: a page that lists them needs their first lines.
 
 
-class Group(TyperGroup):
+class Group(click.Group):
     """Commands by name, each with the module that holds it, which is imported when it is called, and a line about it.
 
     The module holds the function ``name`` and its examples ``NAME_EPILOG``, or a `Group` of that name in ``GROUP``.
@@ -315,10 +323,12 @@ class Group(TyperGroup):
     about: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.commands = {
-            name: TyperCommand(name, short_help=line, rich_markup_mode=None) for name, (_, line) in self.about.items()
-        }
+        super().__init__(no_args_is_help=False, **given)
+        self.commands = {name: click.Command(name, short_help=line) for name, (_, line) in self.about.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
+        """Return their names in the order of `about`; click would sort them."""
+        return list(self.about)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is called, as a whole."""
@@ -347,14 +357,20 @@ def _imported(room: str, name: str) -> Any:
     group = getattr(module, "GROUP", None)
     if group is not None and group.name == name:
         return group
-    alone = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-    alone.command(cls=Command, epilog=getattr(module, f"{name.upper()}_EPILOG"))(getattr(module, name))
-    return typer.main.get_command(alone)
+    function = getattr(module, name)
+    return Command(
+        name,
+        params=parameters_of(function),
+        callback=function,
+        help=inspect.getdoc(function),
+        epilog=getattr(module, f"{name.upper()}_EPILOG"),
+        context_settings={"show_default": True},
+    )
 
 
-# The program: typer reads the arguments, and what they ask for is run here, under one set of exit codes.
+# The program: click reads the arguments, and what they ask for is run here, under one set of exit codes.
 #
-# Only the parsing is left to typer. Errors, interruption and broken pipes are handled here, so that they do not
+# Only the parsing is left to click. Errors, interruption and broken pipes are handled here, so that they do not
 # change with its version.
 
 # Their default is to end the program on the spot, whatever it is writing.
@@ -406,23 +422,10 @@ class _Program(Group):
     }
 
 
-app = typer.Typer(cls=_Program, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-
-def _print_version(value: bool) -> None:  # noqa: FBT001  (typer calls it)
-    if value:
-        write_out(f"stakes {__version__}\n")
-        raise typer.Exit
-
-
-@app.callback()
-def stakes(
-    *,
-    version: Annotated[
-        bool, flag("--version", "", "Show the version.", callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Evaluate classifiers by the cost of the decisions made with their scores."""
+_SAID = click.version_option(__version__, prog_name="stakes", message="%(prog)s %(version)s", help="Show the version.")
+PROGRAM = _SAID(
+    _Program(name="stakes", help="Evaluate classifiers by the cost of the decisions made with their scores.")
+)
 
 
 class _Ended(BaseException):
@@ -436,7 +439,7 @@ def run(argv: Sequence[str]) -> int:
         with _signals_as_exceptions(), any_size(LIFTED.get()):  # which an option may lift for this run
             parsed = _parse(argv)
             return _run_job(parsed) if callable(parsed) else int(parsed or DONE)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, click.Abort):
         say("", "interrupted")
         return INTERRUPTED
     except _Ended as ended:
@@ -451,20 +454,16 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _parse(argv: Sequence[str]) -> Any:
-    """Let typer read the arguments; the pages that it prints, such as help, leave as all other results do."""
-    page = io.StringIO()
+    """Let click read the arguments; the pages that it prints, such as help, leave as all other results do."""
+    page = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="")  # scripts of completion are printed as bytes
     try:
         with redirect_stdout(page):
-            return _program()(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
+            return PROGRAM(args=list(argv) or ["--help"], prog_name="stakes", standalone_mode=False)
     finally:
-        if page.getvalue():
-            write_out(page.getvalue())
-
-
-@functools.cache
-def _program() -> Callable[..., Any]:
-    """All commands with their options: building them takes longer than reading a line."""
-    return typer.main.get_command(app)
+        page.seek(0)
+        text = page.read()
+        if text:
+            write_out(text)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -31,6 +30,7 @@ from stakes.cli.console import (
     print_table,
     working,
 )
+from stakes.cli.options import argument, flag
 from stakes.cli.program import Group
 from stakes.cli.reading import read_number, read_share, split_names
 from stakes.cli.summary import STYLE, read_kept, rich_table
@@ -58,20 +58,14 @@ class _Watch(Group):
     }
 
 
-GROUP = _Watch(name="watch", help=_ABOUT, rich_markup_mode=None)
+GROUP = _Watch(name="watch", help=_ABOUT)
 
-StateFile = Annotated[
-    str, typer.Option("--state", metavar="STATE.json", help="The file that holds what is known.", show_default=False)
-]
+StateFile = Annotated[str, flag("--state", "STATE.json", "The file that holds what is known.")]
 Tolerance = Annotated[
     str,
-    typer.Option(
-        "--tolerance", metavar="SHARE", help="How much dearer than the reference the model may become: 0.1 is a tenth."
-    ),
+    flag("--tolerance", "SHARE", "How much dearer than the reference the model may become: 0.1 is a tenth."),
 ]
-Alpha = Annotated[
-    str, typer.Option("--alpha", metavar="SHARE", help="Probability of ever raising a false alarm, of all together.")
-]
+Alpha = Annotated[str, flag("--alpha", "SHARE", "Probability of ever raising a false alarm, of all together.")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,21 +147,14 @@ def _has_rows(file: str) -> bool:
     return frame is None or count_rows(frame)[0] > 0
 
 
-KeptFile = Annotated[
-    str,
-    typer.Argument(
-        metavar="KEPT.json", help="A kept evaluation, as KeptEvaluation.to_json writes it.", show_default=False
-    ),
-]
+KeptFile = Annotated[str, argument("KEPT.json", "A kept evaluation, as KeptEvaluation.to_json writes it.")]
 Unit = Annotated[
     str,
-    typer.Option(
-        "--unit", metavar="day|row", help="row sees a rise sooner, where the rows of a day have nothing in common."
-    ),
+    flag("--unit", "day|row", "row sees a rise sooner, where the rows of a day have nothing in common."),
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--models", metavar="COLUMN,...", help="Which of its models; without it, all. May be repeated."),
+    flag("--models", "COLUMN,...", "Which of its models; without it, all. May be repeated."),
 ]
 START_EPILOG = """\b
 Example:
@@ -279,7 +266,7 @@ def _power(log: float) -> str:
 def start(
     kept: KeptFile,
     *,
-    label: Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column with the outcome in every file.")],
+    label: Annotated[str, flag("--label", "COLUMN", "Column with the outcome in every file.")],
     state: StateFile,
     tolerance: Tolerance = "0",
     alpha: Alpha = "0.05",
@@ -323,17 +310,13 @@ def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
 def add(
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Labelled rows: a file or a pattern in quotes; the day is in its name: day=2026-11-23/*.parquet.",
-            show_default=False,
+        argument(
+            "FILE...", "Labelled rows: a file or a pattern in quotes; the day is in its name: day=2026-11-23/*.parquet."
         ),
     ],
     *,
     state: StateFile,
-    day: Annotated[
-        str | None, typer.Option("--day", metavar="DAY", help="The day of all these files: a date or a whole number.")
-    ] = None,
+    day: Annotated[str | None, flag("--day", "DAY", "The day of all these files: a date or a whole number.")] = None,
     file_format: options.FileFormat = None,
     any_size: options.AnySize = False,  # noqa: ARG001  (its callback lifts the limit)
     as_json: options.AsJson = False,
@@ -453,9 +436,7 @@ def run_show(path: str, delivery: Delivery) -> None:
 def plan(
     kept: KeptFile,
     *,
-    rows_per_day: Annotated[
-        str, typer.Option("--rows-per-day", metavar="NUMBER", help="Labelled rows of a day.", show_default=False)
-    ],
+    rows_per_day: Annotated[str, flag("--rows-per-day", "NUMBER", "Labelled rows of a day.")],
     tolerance: Tolerance = "0",
     alpha: Alpha = "0.05",
     unit: Unit = "day",
