@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from forked import Forker
 from hypothesis import settings
+from slow import is_listed, listed
 
 # They hold no tests, and need the libraries that read files.
-collect_ignore = ["file_cases.py", "mutants.py", "mutated.py", "soak.py", "soak_files.py", "soak_texts.py"]
+collect_ignore = ["file_cases.py", "mutants.py", "mutated.py", "slow.py", "soak.py", "soak_files.py", "soak_texts.py"]
 
 # No deadline: a busy machine is not a bug. On a build server the examples are the same in every run.
 settings.register_profile("local", deadline=None, max_examples=50)
@@ -20,6 +21,16 @@ settings.register_profile("server", deadline=None, derandomize=True, max_example
 # Old versions of libraries differ in what they offer, not in mathematics: fewer examples tell.
 settings.register_profile("few", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile(os.environ.get("STAKES_EXAMPLES") or ("server" if os.environ.get("CI") else "local"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items):
+    """Mark the tests that are listed as slow."""
+    lines = listed()
+    for item in items:
+        if is_listed(item.nodeid, lines):
+            item.add_marker("slow")
+
 
 REFERENCE_VARIABLE = "STAKES_REFERENCE_DIR"
 BROWSER_VARIABLE = "STAKES_REQUIRE_BROWSER"

@@ -68,6 +68,7 @@ BESIDE = {
     "outputs": ["tests/evaluation/test_evaluate.py", "tests/cli/test_bad_input.py"],
 }
 OPTIONS = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+OPTIONS += ["-m", "not simulation and not thorough"]
 LATE = 5.0  # times what a test takes: whoever works so long works for ever
 STUCK = 20.0  # times the time allowed on the processor: whoever waits so long waits for ever
 START = 30.0  # seconds on the processor for what comes before the tests

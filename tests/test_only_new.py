@@ -1,4 +1,4 @@
-"""Runs on the oldest libraries take some cases of each parametrised test; the shares of the simulations are all."""
+"""Runs on the oldest libraries take some cases of each parametrised test; the shares are all of them."""
 
 from __future__ import annotations
 
@@ -72,8 +72,9 @@ def test_no_test_is_left_out_as_a_whole_and_none_runs_again(tmp_path):
 SOME = """
 import pytest
 
-@pytest.mark.simulation
-@pytest.mark.parametrize("case", range(30))
+KINDS = pytest.mark.simulation, pytest.mark.slow
+
+@pytest.mark.parametrize("case", [pytest.param(k, marks=KINDS[k % 2]) for k in range(30)])
 def test_drawn(case):
     pass
 
@@ -83,16 +84,16 @@ def test_long():
 """
 
 
-def test_shares_of_the_simulations_are_all_of_them_and_each_runs_the_other_tests(tmp_path, monkeypatch):
+def test_shares_are_all_of_the_tests_and_each_runs_the_others(tmp_path, monkeypatch):
     (tmp_path / "test_it.py").write_text(SOME, encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  simulation\n  thorough\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "share_of_simulations", "-p", "no:xdist", "-v", "."]
-    environment = {**os.environ, "SIMULATIONS": "2/3", "PYTHONPATH": str(CHECKS)}
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  simulation\n  slow\n  thorough\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "share_of_tests", "-p", "no:xdist", "-v", "."]
+    environment = {**os.environ, "SHARE": "2/3", "PYTHONPATH": str(CHECKS)}
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     ran = {line.split()[0] for line in run.stdout.splitlines() if " PASSED" in line}
 
-    monkeypatch.setenv("SIMULATIONS", "1/1")
-    in_share = load("share_of_simulations").in_share
+    monkeypatch.setenv("SHARE", "1/1")
+    in_share = load("share_of_tests").in_share
     names = [f"test_it.py::test_drawn[{case}]" for case in range(30)]
     shares = [{name for name in names if in_share(name, which, 3)} for which in (1, 2, 3)]
     assert ran == shares[1] | {"test_it.py::test_long"}
@@ -101,8 +102,8 @@ def test_shares_of_the_simulations_are_all_of_them_and_each_runs_the_other_tests
 
 @pytest.mark.parametrize("said", ["", "0/3", "4/3", "2", "2/", "a/b", "-1/3"])
 def test_a_share_that_is_none_is_refused(monkeypatch, said):
-    monkeypatch.setenv("SIMULATIONS", "1/1")
-    share_of = load("share_of_simulations").share_of
+    monkeypatch.setenv("SHARE", "1/1")
+    share_of = load("share_of_tests").share_of
     assert share_of("2/3") == (2, 3)
-    with pytest.raises(ValueError, match=r"^SIMULATIONS must name a share as 2/3 does, .* got '" + said):
+    with pytest.raises(ValueError, match=r"^SHARE must name a share as 2/3 does, .* got '" + said):
         share_of(said)

@@ -74,7 +74,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         make(Path(named).resolve(), seed, Path(folder))
         tests = [str(path.relative_to(ROOT)) for path in readers(ROOT / "tests")]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.fresh_oracles", *tests, *sys.argv[1:]]
+        kinds = "-m=not simulation and not thorough"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.fresh_oracles", kinds, *tests, *sys.argv[1:]]
         env = os.environ | {"STAKES_REFERENCE_DIR": folder, "STAKES_SEED": str(seed)}
         code = subprocess.run(command, cwd=ROOT, env=env, check=False)
     if code.returncode:

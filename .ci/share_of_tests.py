@@ -1,6 +1,6 @@
-"""A pytest plugin: one share of the simulations; the tests without that mark run as ever.
+"""A pytest plugin: one share of the simulations and slow tests; the tests without these marks run as ever.
 
-``SIMULATIONS=2/3`` runs the second of three shares, ``1/1`` all of them. A test belongs to a share by the checksum of
+``SHARE=2/3`` runs the second of three shares, ``1/1`` all of them. A test belongs to a share by the checksum of
 its name, so that a share is the same in every process and every run.
 """
 
@@ -17,11 +17,11 @@ def share_of(said: str) -> tuple[int, int]:
     """Return which share runs, from 1, and of how many."""
     found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", said, re.ASCII)
     if not found or int(found[1]) > int(found[2]):
-        raise ValueError(f"SIMULATIONS must name a share as 2/3 does, the second of three, got {said!r}.")
+        raise ValueError(f"SHARE must name a share as 2/3 does, the second of three, got {said!r}.")
     return int(found[1]), int(found[2])
 
 
-WHICH, OF = share_of(os.environ["SIMULATIONS"])
+WHICH, OF = share_of(os.environ["SHARE"])
 
 
 def in_share(name: str, which: int, of: int) -> bool:
@@ -31,9 +31,12 @@ def in_share(name: str, which: int, of: int) -> bool:
 
 @pytest.hookimpl(trylast=True)  # after -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the simulations of the other shares."""
+    """Leave out what belongs to the other shares."""
     left_out = {
-        item for item in items if item.get_closest_marker("simulation") and not in_share(item.nodeid, WHICH, OF)
+        item
+        for item in items
+        if (item.get_closest_marker("simulation") or item.get_closest_marker("slow"))
+        and not in_share(item.nodeid, WHICH, OF)
     }
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

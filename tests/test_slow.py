@@ -1,0 +1,65 @@
+"""The list of slow tests: what it names is there, and what stays reaches as much."""
+
+import ast
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+
+from tests import slow
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_every_test_that_is_listed_is_there():
+    for line in slow.listed():
+        file, _, test = line.partition("[")[0].partition("::")
+        text = (ROOT / file).read_text(encoding="utf-8")
+        if file.startswith("tests/"):
+            defined = {each.name for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)}
+            assert test.rpartition("::")[2] in defined, line
+        else:
+            assert test.rpartition(".")[2] in text, line
+
+
+def test_a_test_is_listed_by_itself_or_with_all_cases_of_it():
+    every = ["a::one[1]", "a::one[2]", "a::two[1]", "a::two[2]", "a::three"]
+    lines = frozenset(slow.written({"a::one[1]", "a::one[2]", "a::two[2]", "a::three"}, every))
+    assert lines == {"a::one", "a::two[2]", "a::three"}
+    assert [slow.is_listed(name, lines) for name in every] == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_stays_reaches_as_much_and_each_file_keeps_a_test(seed):
+    rng = random.Random(seed)  # noqa: S311
+    seconds = {f"f{file}::t{k}": rng.choice([0.01, 0.2, 1.0]) for file in range(4) for k in range(5)}
+    reached = {name: set(rng.sample(range(40), 4)) for name in seconds}
+    names = slow.left_out(seconds, reached)
+    stay = set(seconds) - names
+    assert set().union(*(reached[name] for name in stay)) == set().union(*reached.values())
+    assert {name.partition("::")[0] for name in stay} == {f"f{file}" for file in range(4)}
+    assert all(seconds[name] >= slow.LONG for name in names)
+    assert names
+
+
+def test_the_cheapest_way_to_reach_everything_is_not_far():
+    # by brute force: eight long tests, of which some must stay
+    seconds = dict(zip((f"f::t{k}" for k in range(8)), (0.3, 0.5, 0.2, 0.9, 0.4, 0.7, 0.6, 0.1), strict=True))
+    reached = {name: {k % 5, (3 * k + 1) % 7} for k, name in enumerate(seconds)}
+    whole = set().union(*reached.values())
+    ways = [
+        some
+        for size in range(1, 9)
+        for some in itertools.combinations(seconds, size)
+        if set().union(*(reached[name] for name in some)) == whole
+    ]
+    least = min(sum(seconds[name] for name in some) for some in ways)
+    stay = set(seconds) - slow.left_out(seconds, reached)
+    assert sum(seconds[name] for name in stay) <= 1.5 * least
+
+
+def test_seconds_of_tests_are_those_of_all_processes_that_ran_them(tmp_path):
+    (tmp_path / "1.txt").write_text("a::b[x\ty]\t0.250\n", encoding="utf-8")
+    (tmp_path / "2.txt").write_text("a::c\t0.500\n", encoding="utf-8")
+    assert slow.read_seconds(tmp_path) == {"a::b[x\ty]": 0.25, "a::c": 0.5}
