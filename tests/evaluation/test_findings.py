@@ -381,6 +381,21 @@ def test_few_rows_that_carry_a_cost(bcsc):
     assert "few-events" not in one(bcsc, "logistic_minimal").findings.codes
 
 
+def test_where_clusters_allow_no_interval_no_finding_rests_on_one():
+    rng = np.random.default_rng(0)
+    risk = rng.beta(1.0, 6.0, 3000)
+    y = rng.random(3000) < np.clip(1.6 * risk, 0.0, 1.0)
+    clusters = rng.integers(0, 60, 3000)
+    assert finding("calibration-in-the-large", evaluate(y, risk, costs=(0.05, 0.3), clusters=clusters))
+    clusters[:1950] = 0  # one of them holds 65% and more of all rows
+    share = (clusters == 0).mean()
+    found = evaluate(y, risk, costs=(0.05, 0.3), clusters=clusters)
+    assert math.isnan(found["model"].interval[0])
+    assert "calibration-in-the-large" not in found.findings.codes
+    why = f"one cluster holds {share:.0%} of all weight: an interval needs half at most"
+    assert finding("few-events", found).sentence == f"There is no interval for model: {why}."
+
+
 def test_few_rows_that_carry_the_cost_of_another_than_the_best_model_are_none():
     y, risk = risks()
     worst = np.where(np.arange(len(y)) < 3, 0.99, 0.001)  # a handful of rows tells this one from treating no one

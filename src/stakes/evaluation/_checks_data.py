@@ -45,9 +45,11 @@ def few_events(standings: Standings) -> Observation | None:
         weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
         template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
         return Observation(template, (), evidence)
-    scarcity = standings.moments.of(standings.models.index(standings.best.name)).scarcity
-    if scarcity:
-        return Observation(f"For {{0}} {scarcity}.", (standings.best.name,), evidence)
+    moments = standings.moments.of(standings.models.index(standings.best.name))
+    if moments.reason:
+        return Observation(f"There is no interval for {{0}}: {moments.reason}.", (standings.best.name,), evidence)
+    if moments.scarcity:
+        return Observation(f"For {{0}} {moments.scarcity}.", (standings.best.name,), evidence)
     return None
 
 

@@ -324,6 +324,8 @@ def _log_odds(table: ScoreTable) -> float:
 def _beyond_chance(standings: Standings, name: str, table: ScoreTable, level: float) -> bool:
     """Whether neither the spread of these rows nor calibrated scores with their chances explain the difference."""
     low, high = event_ratio(standings, name, 1.0 - level).interval
+    if math.isnan(low) and standings.rows is not None and standings.rows.dependent:  # the tail is of independent rows
+        return False
     return not low <= 1.0 <= high and (table.fixed_prevalence or count_tail(table) <= level)
 
 
