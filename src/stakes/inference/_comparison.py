@@ -412,12 +412,16 @@ def _check_cells(pairs: PairSums, i: int, table: ScoreTable, k: int, broken: Bro
         by = float(weight.sum()) / mass
         weight, squared = weight / by, squared / by**2
     # smallest and largest loss of a row of each cell; equal for a cell of one score
-    ends = (table.scores if end is None else end for end in (table.lower, table.upper))
-    losses = [losses_by_score(end, pairs.costs, pairs.rule)[k] for end in ends]
-    low, high = np.minimum(*losses), np.maximum(*losses)
+    lower, upper = (table.scores if end is None else end for end in (table.lower, table.upper))
+    low = high = losses_by_score(lower, pairs.costs, pairs.rule)[k]
+    if lower is not upper:
+        above = losses_by_score(upper, pairs.costs, pairs.rule)[k]
+        low, high = np.minimum(low, above), np.maximum(low, above)
     for order, (a, b) in enumerate(EVERY_ORDER[:4]):
         column, found = weight if a == 1 else squared, float(pairs.powers[order][k, at])
-        least, most = _total(column, low**b), _total(column, high**b)
+        least = most = _total(column, low, b)
+        if high is not low:
+            most = _total(column, high, b)
         tolerance = ROUNDING * most + FLOOR * float(column.sum()) if np.isfinite(most) else 0.0
         if not least - tolerance <= found <= most + tolerance:
             wanted = digits(least) if least == most else f"{digits(least)} to {digits(most)}"
@@ -437,6 +441,8 @@ def _place(pairs: PairSums, i: int, j: int) -> int:
     return int(place_of_pair(i, j, len(pairs.models) + 3))
 
 
-def _total(weight: Floats, losses: Floats) -> float:
-    """Weighted sum that ignores entries of weight zero, even infinite ones."""
-    return float(np.dot(weight[weight > 0.0], losses[weight > 0.0]))
+def _total(weight: Floats, losses: Floats, power: int) -> float:
+    """Weighted sum of powers of losses that ignores entries of weight zero, even infinite ones."""
+    if not np.isfinite(losses[-1] + losses[0]):  # the largest stands at an end of the scores
+        weight, losses = weight[weight > 0.0], losses[weight > 0.0]
+    return float(np.dot(weight, losses**power))
