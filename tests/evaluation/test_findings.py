@@ -175,6 +175,20 @@ def test_miscalibrated_scores_with_a_skill_near_zero_are_none():
     assert "worse-than-prevalence" in far.findings.codes
 
 
+@pytest.mark.parametrize("copies", [1, 5])
+def test_skill_at_a_stated_prevalence_has_the_error_of_stated_classes_with_clusters_too(copies):
+    """Clusters of one row each say as much as rows alone, and rows repeated in their clusters as much as once."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    scores = expit(rng.normal(size=300) + y - 1.3)
+    asked = {"costs": (0.1, 0.4), "prevalence": 0.1}
+    assert "worse-than-prevalence" in evaluate(y, scores, **asked).findings.codes
+    y, scores, clusters = (np.repeat(values, copies) for values in (y, scores, np.arange(300)))
+    assert "worse-than-prevalence" in evaluate(y, scores, clusters=clusters, **asked).findings.codes
+    if copies == 1:
+        assert "worse-than-prevalence" in evaluate(y, scores, lags="auto", **asked).findings.codes
+
+
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (2, 3))])
 @pytest.mark.parametrize("bounds", [(0.05, 0.2), (0.2, 0.6)])
 def test_tail_probability_equals_simulation(bounds, seed):

@@ -210,6 +210,7 @@ def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> 
         clusters=rows.clusters,
         lags=rows.lags,
         costs=standings.costs,
+        prevalence=table.prevalence if table.fixed_prevalence else None,
         confidence_level=level,
     )
 
