@@ -91,6 +91,17 @@ def test_the_headline_repeats_the_interval_of_its_row():
     assert f"(95%: {ends})" in result.answer.cost
 
 
+def test_few_clusters_that_carry_the_cost_are_not_called_positives():
+    rng = np.random.default_rng(0)
+    clusters, y = np.repeat(np.arange(8), 150), (rng.random(1200) < 0.3).astype(int)
+    logits = rng.normal(size=1200) + 1.5 * y - 1.0 + 1.2 * rng.normal(size=8)[clusters]
+    scores = {"m": 1.0 / (1.0 + np.exp(-logits))}
+    assert np.bincount(clusters, weights=y).all()
+    assert y.sum() == 343
+    together = evaluate(y, scores, costs=(0.1, 0.4), clusters=clusters).answer.cost
+    assert together.endswith(" Just 2 of the 8 clusters with positives carry that cost.")
+
+
 def test_a_clear_lead_says_use():
     y, models = sample(n=4000)
     answer = evaluate(y, models, costs=(0.1, 0.4)).answer
