@@ -2,17 +2,20 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import binom, norm
+from scipy.stats import binom, norm, t
 
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
+from stakes.outcomes import Imputed
 
 NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds
 
@@ -282,6 +285,66 @@ def test_models_off_on_average_are_named_or_counted(count, left):
     said = finding("calibration-in-the-large", evaluate(y, models, costs=(0.05, 0.3))).sentence
     assert said.partition(". ")[0].count(" times too high ") == 3
     assert (f" and {left}." in said) if left else (" more." not in said)
+
+
+def sixty_patients(copies):
+    """Risks of 60 patients that are too high, each patient so many times, and who is who."""
+    rng = np.random.default_rng(3)
+    y = rng.random(60) < 0.4
+    score = expit(0.8 * rng.normal(size=60) + 1.5 * y + 0.9)
+    return [np.repeat(values, copies) for values in (y, score, np.arange(60))]
+
+
+@pytest.mark.parametrize("copies", [1, 20])
+def test_the_weight_that_scores_imply_rests_on_clusters(copies):
+    """The errors are those of the sandwich over the 60 patients, computed here, however often each is in the rows."""
+    y, score, clusters = sixty_patients(copies)
+    found = finding("calibration-in-the-large", evaluate(y, {"m": score}, costs=(0.1, 0.4), clusters=clusters))
+    first, patients = slice(None, None, copies), 60
+    x, seen = logit(score[first]), y[first]
+    weight, slope = found.evidence["implied_weight"]["m"], found.evidence["slope"]["m"]
+    risk = expit(x - math.log(weight))
+    assert (seen - risk).sum() == pytest.approx(0.0, abs=1e-6)
+    error = math.sqrt(((seen - risk) ** 2).sum() * patients / (patients - 1)) / (risk * (1.0 - risk)).sum()
+    told = re.search(r"counted (\S+) times, (\S+) to (\S+)\)", found.sentence)
+    quantile = t.ppf(0.975, patients - 1)
+    wanted = [weight * math.exp(sign * quantile * error) for sign in (-1.0, 1.0)]
+    assert [float(end) for end in told.groups()[1:]] == pytest.approx(wanted, rel=0.03)
+    intercept = brentq(lambda a: (seen - expit(a + slope * x)).sum(), -10.0, 10.0)
+    risk, design = expit(intercept + slope * x), np.stack([np.ones(patients), x])
+    assert design @ (seen - risk) == pytest.approx([0.0, 0.0], abs=1e-6)
+    bread = np.linalg.inv((design * risk * (1.0 - risk)) @ design.T)
+    error = math.sqrt((bread @ (design * (seen - risk) ** 2) @ design.T @ bread)[1, 1] * patients / (patients - 1))
+    assert found.evidence["slope_high"]["m"] == pytest.approx(slope + quantile * error, rel=0.03)
+    assert "too timid" not in found.sentence
+
+
+def test_scores_fitted_to_rows_in_clusters_are_not_said_to_be_off():
+    y, score, clusters = sixty_patients(20)
+    asked = {"costs": (0.1, 0.4), "rule": "optimal"}
+    assert "calibration-in-the-large" in evaluate(y, {"m": score}, **asked).findings.codes
+    fitted = evaluate(y, {"m": score}, clusters=clusters, **asked)
+    assert "calibration-in-the-large" not in fitted.findings.codes
+    assert "too high" not in fitted.answer.calibration
+
+
+def test_certain_scores_that_are_right_leave_the_interval_of_clusters():
+    y, score, clusters = sixty_patients(20)
+    scores = {"m": score, "sure": np.r_[score, [0.0, 1.0]]}
+    y_more, more = np.r_[y, [False, True]], np.r_[clusters, [60, 61]]
+    alone = finding("calibration-in-the-large", evaluate(y, scores["m"], costs=(0.1, 0.4), clusters=clusters))
+    sure = finding("calibration-in-the-large", evaluate(y_more, scores["sure"], costs=(0.1, 0.4), clusters=more))
+    assert sure.evidence["slope_high"]["model"] == pytest.approx(alone.evidence["slope_high"]["model"])
+    assert sure.sentence.partition("counted")[2] == alone.sentence.partition("counted")[2]
+
+
+def test_the_weight_that_imputed_scores_imply_rests_on_clusters():
+    y, score, clusters = sixty_patients(20)
+    moved = Imputed([expit(logit(score) + shift) for shift in (-0.1, 0.0, 0.1)])
+    found = finding("calibration-in-the-large", evaluate(y, moved, costs=(0.1, 0.4), clusters=clusters))
+    one = finding("calibration-in-the-large", evaluate(y, score, costs=(0.1, 0.4), clusters=clusters))
+    assert found.evidence["slope_high"]["model"] == pytest.approx(one.evidence["slope_high"]["model"], rel=0.1)
+    assert "too timid" not in found.sentence
 
 
 def test_other_miscalibration_is_not_off_on_average():
