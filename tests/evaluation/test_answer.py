@@ -8,6 +8,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
+from stakes.costs import Fixed
 from stakes.evaluation._words import Unit, Words, plural
 
 
@@ -176,6 +177,13 @@ def test_the_plural_of_an_event(one, many):
 def test_what_a_range_means(costs, words):
     y, models = sample(n=200)
     assert evaluate(y, models, costs=costs).answer.meaning.endswith(f"one missed positive is {words}.")
+
+
+@pytest.mark.parametrize(("tie", "start"), [(1.0, "Treating from a risk"), (0.0, "Treating above a risk")])
+def test_a_threshold_that_is_not_acted_on_is_no_start_of_acting(tie, start):
+    found = evaluate([0, 1, 0, 1] * 50, [0.3, 0.6, 0.1, 0.3] * 50, costs=Fixed(0.3, tie=tie))
+    assert found.answer.meaning.startswith(f"{start} of 30%: ")
+    assert f"A case is acted on when its score {'reaches' if tie else 'exceeds'} the threshold" in found.to_html()
 
 
 @pytest.mark.parametrize(("name", "word"), [("action", 3), ("event", ""), ("event", "a\n"), ("action", "x" * 41)])

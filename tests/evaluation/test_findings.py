@@ -441,6 +441,28 @@ def test_scores_on_a_single_threshold():
     assert "score-on-threshold" not in codes(y, coarse, costs.Fixed(0.1), rule="optimal")
 
 
+@pytest.mark.parametrize(
+    ("tie", "convention"),
+    [(1.0, "such a case is acted on"), (0.0, "such a case counts as not acted on"), (0.25, "counts as 25% acted on")],
+)
+def test_what_is_said_of_scores_on_the_threshold_follows_its_tie(tie, convention):
+    y, scores = [0, 1] * 50, np.tile([0.3, 0.6, 0.1, 0.3], 25)
+    found = evaluate(y, scores, costs=costs.Fixed(0.3, tie=tie))
+    assert found.best.share_acted_on == pytest.approx(np.where(scores == 0.3, tie, scores > 0.3).mean())
+    assert finding("score-on-threshold", found).sentence.endswith(f"{convention}.")
+    deployed = evaluate(y, scores, costs=costs.Fixed(0.3, tie=tie), rule=0.3)
+    assert deployed.best.share_acted_on == 0.75
+    assert finding("score-on-threshold", deployed).sentence.endswith("such a case is acted on.")
+
+
+def test_scores_on_a_threshold_where_they_are_half_acted_on_are_settled():
+    y, scores = [0, 1] * 50, np.tile([0.3, 0.6, 0.1, 0.3], 25)
+    assert "score-on-threshold" not in codes(y, scores, costs.Fixed(0.3, tie=0.5))
+    mixed = 0.5 * costs.Fixed(0.3, tie=0.0) + 0.5 * costs.Fixed(0.6)
+    said = finding("score-on-threshold", evaluate(y, scores, costs=mixed)).sentence
+    assert said.endswith("such a case counts by the tie of each threshold.")
+
+
 @pytest.mark.parametrize(("positives", "raised"), [(9, True), (10, False)])
 @pytest.mark.parametrize("swap", [False, True])
 def test_few_events(positives, raised, swap):

@@ -237,7 +237,7 @@ FINDINGS: dict[str, Check] = {
             "warning",
             "many cases score exactly a threshold that counts",
             f"{data.MANY_ON_THRESHOLD:.0%} or more of cases score exactly a single threshold of the costs, or the "
-            "deployed one",
+            "deployed one; not where they count as half acted on",
             "Move the threshold between two scores, or count such cases as half acted on: costs.Fixed(t, tie=0.5).",
             data.score_on_threshold,
         ),

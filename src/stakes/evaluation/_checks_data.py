@@ -12,6 +12,7 @@ from stakes.base.outcome import Origin, Outcome
 from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
+from stakes.evaluation._words import counted
 from stakes.inference import FEW_AMOUNTS, PairedRows, carriers, ordered_variance, to_expect
 from stakes.outcomes import BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent
 from stakes.outputs.text import join, number, percent
@@ -193,20 +194,23 @@ def tied_scores(standings: Standings) -> Observation | None:
 
 
 def score_on_threshold(standings: Standings) -> Observation | None:
-    """Models for which many cases score exactly a threshold that counts."""
-    atoms = standings.costs.atoms[0] if isinstance(standings.rule, str) else np.array([standings.rule])
+    """Models for which many cases score exactly a threshold that counts, unless such a case is half acted on."""
+    costs, own = standings.costs, isinstance(standings.rule, str)
+    atoms, tie = (costs.atoms[0], costs.tie) if own else (np.array([standings.rule]), 1.0)
     shares = {}
     for name in standings.models:
         table = standings.score_table(name)
         on = np.isin(table.scores, atoms)
         shares[name] = float(table.positives[on].sum() + table.negatives[on].sum()) / table.total
     names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
-    if not names or standings.rule == "optimal":
+    if not names or standings.rule == "optimal" or tie == 0.5:
         return None
-    verb = "scores" if len(names) == 1 else "score"
+    verb, convention = "scores" if len(names) == 1 else "score", "is acted on"
+    if tie != 1.0:
+        convention = f"counts {counted(tie)}"
     template = (
         f"{slots(len(names))} {verb} {percent(max(shares.values()))} of cases or fewer exactly at a threshold that "
-        "counts: what that costs hangs on the convention that such a case is acted on."
+        f"counts: what that costs hangs on the convention that such a case {convention}."
     )
     return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
 
