@@ -138,7 +138,7 @@ FINDINGS: dict[str, Check] = {
             "warning",
             "people with some scores left earlier than others",
             f"of a test of trend and one between fifths of the score, the smaller p-value twice is below {LEVEL:g}, "
-            "shared among the models",
+            "shared among the models; of rows in clusters or in order the trend alone counts",
             "Estimate censoring in groups of the score: TimeToEvent(groups=...), the same groups for all models.",
             data.censoring_follows_score,
         ),
