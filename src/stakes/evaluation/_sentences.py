@@ -105,14 +105,7 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         if calibration:
             yield _calibration_method(standings)
     if standings.groups:
-        adjusted = any(
-            not math.isnan(p)
-            for row in standings.groups
-            for p in (row.p_adjusted, row.skill_p_adjusted, row.more_than_promised_p_adjusted)
-        )
-        holm = "; p-values were adjusted after Holm [holm]" if adjusted else ""
-        yield f"Subgroups were compared with all other rows{holm}."
-        yield from _weights_in_groups(standings)
+        yield from _groups_method(standings)
     yield f"Computed with stakes {__version__}."
 
 
@@ -132,8 +125,11 @@ def _area_method(standings: Standings) -> str:
     )
 
 
-def _weights_in_groups(standings: Standings) -> Iterator[str]:
-    """How censoring was estimated that weighs the rows of subgroups."""
+def _groups_method(standings: Standings) -> Iterator[str]:
+    """How subgroups were compared, and how censoring was estimated that weighs their rows."""
+    adjusted = ([row.p_adjusted, row.skill_p_adjusted, row.more_than_promised_p_adjusted] for row in standings.groups)
+    holm = "" if all(math.isnan(p) for each in adjusted for p in each) else "; p-values were adjusted after Holm [holm]"
+    yield f"Subgroups were compared with all other rows{holm}."
     outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
     followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
     if not (isinstance(followed, TimeToEvent) and followed.estimated):
