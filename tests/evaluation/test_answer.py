@@ -8,6 +8,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
+from stakes.costs import Fixed
 from stakes.evaluation._words import Unit, Words, plural
 
 
@@ -91,6 +92,17 @@ def test_the_headline_repeats_the_interval_of_its_row():
     assert f"(95%: {ends})" in result.answer.cost
 
 
+def test_few_clusters_that_carry_the_cost_are_not_called_positives():
+    rng = np.random.default_rng(0)
+    clusters, y = np.repeat(np.arange(8), 150), (rng.random(1200) < 0.3).astype(int)
+    logits = rng.normal(size=1200) + 1.5 * y - 1.0 + 1.2 * rng.normal(size=8)[clusters]
+    scores = {"m": 1.0 / (1.0 + np.exp(-logits))}
+    assert np.bincount(clusters, weights=y).all()
+    assert y.sum() == 343
+    together = evaluate(y, scores, costs=(0.1, 0.4), clusters=clusters).answer.cost
+    assert together.endswith(" Just 2 of the 8 clusters with positives carry that cost.")
+
+
 def test_a_clear_lead_says_use():
     y, models = sample(n=4000)
     answer = evaluate(y, models, costs=(0.1, 0.4)).answer
@@ -165,6 +177,13 @@ def test_the_plural_of_an_event(one, many):
 def test_what_a_range_means(costs, words):
     y, models = sample(n=200)
     assert evaluate(y, models, costs=costs).answer.meaning.endswith(f"one missed positive is {words}.")
+
+
+@pytest.mark.parametrize(("tie", "start"), [(1.0, "Treating from a risk"), (0.0, "Treating above a risk")])
+def test_a_threshold_that_is_not_acted_on_is_no_start_of_acting(tie, start):
+    found = evaluate([0, 1, 0, 1] * 50, [0.3, 0.6, 0.1, 0.3] * 50, costs=Fixed(0.3, tie=tie))
+    assert found.answer.meaning.startswith(f"{start} of 30%: ")
+    assert f"A case is acted on when its score {'reaches' if tie else 'exceeds'} the threshold" in found.to_html()
 
 
 @pytest.mark.parametrize(("name", "word"), [("action", 3), ("event", ""), ("event", "a\n"), ("action", "x" * 41)])

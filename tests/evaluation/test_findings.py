@@ -2,17 +2,20 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import binom, norm
+from scipy.stats import binom, norm, t
 
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
+from stakes.outcomes import Imputed
 
 NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds
 
@@ -175,6 +178,20 @@ def test_miscalibrated_scores_with_a_skill_near_zero_are_none():
     assert "worse-than-prevalence" in far.findings.codes
 
 
+@pytest.mark.parametrize("copies", [1, 5])
+def test_skill_at_a_stated_prevalence_has_the_error_of_stated_classes_with_clusters_too(copies):
+    """Clusters of one row each say as much as rows alone, and rows repeated in their clusters as much as once."""
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    scores = expit(rng.normal(size=300) + y - 1.3)
+    asked = {"costs": (0.1, 0.4), "prevalence": 0.1}
+    assert "worse-than-prevalence" in evaluate(y, scores, **asked).findings.codes
+    y, scores, clusters = (np.repeat(values, copies) for values in (y, scores, np.arange(300)))
+    assert "worse-than-prevalence" in evaluate(y, scores, clusters=clusters, **asked).findings.codes
+    if copies == 1:
+        assert "worse-than-prevalence" in evaluate(y, scores, lags="auto", **asked).findings.codes
+
+
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (2, 3))])
 @pytest.mark.parametrize("bounds", [(0.05, 0.2), (0.2, 0.6)])
 def test_tail_probability_equals_simulation(bounds, seed):
@@ -270,6 +287,66 @@ def test_models_off_on_average_are_named_or_counted(count, left):
     assert (f" and {left}." in said) if left else (" more." not in said)
 
 
+def sixty_patients(copies):
+    """Risks of 60 patients that are too high, each patient so many times, and who is who."""
+    rng = np.random.default_rng(3)
+    y = rng.random(60) < 0.4
+    score = expit(0.8 * rng.normal(size=60) + 1.5 * y + 0.9)
+    return [np.repeat(values, copies) for values in (y, score, np.arange(60))]
+
+
+@pytest.mark.parametrize("copies", [1, 20])
+def test_the_weight_that_scores_imply_rests_on_clusters(copies):
+    """The errors are those of the sandwich over the 60 patients, computed here, however often each is in the rows."""
+    y, score, clusters = sixty_patients(copies)
+    found = finding("calibration-in-the-large", evaluate(y, {"m": score}, costs=(0.1, 0.4), clusters=clusters))
+    first, patients = slice(None, None, copies), 60
+    x, seen = logit(score[first]), y[first]
+    weight, slope = found.evidence["implied_weight"]["m"], found.evidence["slope"]["m"]
+    risk = expit(x - math.log(weight))
+    assert (seen - risk).sum() == pytest.approx(0.0, abs=1e-6)
+    error = math.sqrt(((seen - risk) ** 2).sum() * patients / (patients - 1)) / (risk * (1.0 - risk)).sum()
+    told = re.search(r"counted (\S+) times, (\S+) to (\S+)\)", found.sentence)
+    quantile = t.ppf(0.975, patients - 1)
+    wanted = [weight * math.exp(sign * quantile * error) for sign in (-1.0, 1.0)]
+    assert [float(end) for end in told.groups()[1:]] == pytest.approx(wanted, rel=0.03)
+    intercept = brentq(lambda a: (seen - expit(a + slope * x)).sum(), -10.0, 10.0)
+    risk, design = expit(intercept + slope * x), np.stack([np.ones(patients), x])
+    assert design @ (seen - risk) == pytest.approx([0.0, 0.0], abs=1e-6)
+    bread = np.linalg.inv((design * risk * (1.0 - risk)) @ design.T)
+    error = math.sqrt((bread @ (design * (seen - risk) ** 2) @ design.T @ bread)[1, 1] * patients / (patients - 1))
+    assert found.evidence["slope_high"]["m"] == pytest.approx(slope + quantile * error, rel=0.03)
+    assert "too timid" not in found.sentence
+
+
+def test_scores_fitted_to_rows_in_clusters_are_not_said_to_be_off():
+    y, score, clusters = sixty_patients(20)
+    asked = {"costs": (0.1, 0.4), "rule": "optimal"}
+    assert "calibration-in-the-large" in evaluate(y, {"m": score}, **asked).findings.codes
+    fitted = evaluate(y, {"m": score}, clusters=clusters, **asked)
+    assert "calibration-in-the-large" not in fitted.findings.codes
+    assert "too high" not in fitted.answer.calibration
+
+
+def test_certain_scores_that_are_right_leave_the_interval_of_clusters():
+    y, score, clusters = sixty_patients(20)
+    scores = {"m": score, "sure": np.r_[score, [0.0, 1.0]]}
+    y_more, more = np.r_[y, [False, True]], np.r_[clusters, [60, 61]]
+    alone = finding("calibration-in-the-large", evaluate(y, scores["m"], costs=(0.1, 0.4), clusters=clusters))
+    sure = finding("calibration-in-the-large", evaluate(y_more, scores["sure"], costs=(0.1, 0.4), clusters=more))
+    assert sure.evidence["slope_high"]["model"] == pytest.approx(alone.evidence["slope_high"]["model"])
+    assert sure.sentence.partition("counted")[2] == alone.sentence.partition("counted")[2]
+
+
+def test_the_weight_that_imputed_scores_imply_rests_on_clusters():
+    y, score, clusters = sixty_patients(20)
+    moved = Imputed([expit(logit(score) + shift) for shift in (-0.1, 0.0, 0.1)])
+    found = finding("calibration-in-the-large", evaluate(y, moved, costs=(0.1, 0.4), clusters=clusters))
+    one = finding("calibration-in-the-large", evaluate(y, score, costs=(0.1, 0.4), clusters=clusters))
+    assert found.evidence["slope_high"]["model"] == pytest.approx(one.evidence["slope_high"]["model"], rel=0.1)
+    assert "too timid" not in found.sentence
+
+
 def test_other_miscalibration_is_not_off_on_average():
     y, risk = risks(prevalence=0.5)
     for slope in (0.5, 2.0):
@@ -362,6 +439,28 @@ def test_scores_on_a_single_threshold():
     assert "score-on-threshold" not in codes(y, coarse, costs.Fixed(0.105))
     assert "score-on-threshold" not in codes(y, coarse, costs.Uniform(0.1, 0.3))
     assert "score-on-threshold" not in codes(y, coarse, costs.Fixed(0.1), rule="optimal")
+
+
+@pytest.mark.parametrize(
+    ("tie", "convention"),
+    [(1.0, "such a case is acted on"), (0.0, "such a case counts as not acted on"), (0.25, "counts as 25% acted on")],
+)
+def test_what_is_said_of_scores_on_the_threshold_follows_its_tie(tie, convention):
+    y, scores = [0, 1] * 50, np.tile([0.3, 0.6, 0.1, 0.3], 25)
+    found = evaluate(y, scores, costs=costs.Fixed(0.3, tie=tie))
+    assert found.best.share_acted_on == pytest.approx(np.where(scores == 0.3, tie, scores > 0.3).mean())
+    assert finding("score-on-threshold", found).sentence.endswith(f"{convention}.")
+    deployed = evaluate(y, scores, costs=costs.Fixed(0.3, tie=tie), rule=0.3)
+    assert deployed.best.share_acted_on == 0.75
+    assert finding("score-on-threshold", deployed).sentence.endswith("such a case is acted on.")
+
+
+def test_scores_on_a_threshold_where_they_are_half_acted_on_are_settled():
+    y, scores = [0, 1] * 50, np.tile([0.3, 0.6, 0.1, 0.3], 25)
+    assert "score-on-threshold" not in codes(y, scores, costs.Fixed(0.3, tie=0.5))
+    mixed = 0.5 * costs.Fixed(0.3, tie=0.0) + 0.5 * costs.Fixed(0.6)
+    said = finding("score-on-threshold", evaluate(y, scores, costs=mixed)).sentence
+    assert said.endswith("such a case counts by the tie of each threshold.")
 
 
 @pytest.mark.parametrize(("positives", "raised"), [(9, True), (10, False)])

@@ -32,6 +32,24 @@ MODELS = {"a": Q, "b": np.sqrt(Q)}
         ({"costs": (0.1, 0.3), "sample_weight": RNG.integers(1, 3, 600)}, "600 weighted rows", "stated"),
         ({"costs": (0.1, 0.3), "groups": {"site": np.arange(600) % 2}}, "adjusted after Holm", "clusters"),
         ({"costs": (0.1, 0.3), "n_tried": 12}, "of 12 that were tried", "hindsight"),
+        ({"costs": 0.2}, "when its predicted risk reached the threshold\\. ", "one at the threshold"),
+        (
+            {"costs": costs.Fixed(0.2, tie=0.0)},
+            "when its predicted risk exceeded the threshold; one at the threshold counted as not acted on\\. ",
+            "reached the threshold",
+        ),
+        ({"costs": costs.Fixed(0.2, tie=0.5)}, "exceeded the threshold; one at .* as 50% acted on", "reached the"),
+        (
+            {"costs": (0.1, 0.3), "groups": {"site": np.arange(600) % 2}, "rule": "optimal"},
+            "Subgroups were compared with all other rows\\. ",
+            "p-values|Holm",
+        ),
+        (
+            {"costs": (0.1, 0.3), "prevalence": 0.02, "sample_weight": RNG.integers(1, 3, 600)},
+            "600 weighted rows, 2% of them positive \\(stated",
+            "Holm",
+        ),
+        ({"costs": (0.1, 0.3), "prevalence": 0.02, "sample_weight": np.ones(600)}, "on 600 rows, 2%", "weighted rows"),
     ],
 )
 def test_paragraph_follows_what_was_asked_for(options, said, unsaid):

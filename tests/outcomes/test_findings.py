@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from stakes import RowCosts, TimeToEvent, evaluate
 from stakes.curves import net_benefit_curve
@@ -57,6 +58,66 @@ def test_change_through_groups_is_that_of_the_two_costs():
         each for each in evaluate(outcome, score, costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
     ]
     assert f"{plain:.3g} as it stands and {grouped:.3g} with" in found.sentence
+
+
+def followed_in_clusters(copies, k=-0.5, n=400, seed=5):
+    """People followed, each so many times in the rows, whose censoring follows the score; and who is who."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    time, left = rng.exponential(6.0 * np.exp(-0.8 * x)), rng.exponential(5.0 * np.exp(k * x))
+    found = [np.repeat(values, copies) for values in (time <= left, np.minimum(time, left), x, np.arange(n))]
+    outcome = TimeToEvent(event=found[0], time=found[1], horizon=4.0)
+    return outcome, {"m": 1.0 / (1.0 + np.exp(0.5 - found[2]))}, found[3]
+
+
+def test_people_who_stand_in_the_rows_ten_times_prove_no_more_of_censoring_than_once():
+    alone, once, often = (
+        {each.code: each for each in evaluate(outcome, models, costs=(0.2, 0.6), clusters=given).findings}
+        for copies in (None, 1, 10)
+        for outcome, models, clusters in [followed_in_clusters(copies or 1)]
+        for given in [clusters if copies else None]
+    )
+    assert "censoring-reading" not in alone
+    assert "censoring-reading" not in often
+    for found in (once, often):
+        assert found["censoring-follows-score"].sentence == alone["censoring-follows-score"].sentence
+        trend = found["censoring-follows-score"].evidence["trend_z"]
+        assert trend == pytest.approx(alone["censoring-follows-score"].evidence["trend_z"], rel=0.1)
+    assert once["censoring-follows-score"].evidence["p_value"] == pytest.approx(
+        often["censoring-follows-score"].evidence["p_value"], rel=1e-6
+    )
+
+
+def test_people_who_stand_in_the_rows_many_times_do_not_seem_to_leave_by_their_scores():
+    """Of 100 samples in which nobody leaves by the score few are found where people are the clusters; else most."""
+    raised = {"clusters": 0, "rows": 0}
+    for seed in range(100):
+        outcome, models, clusters = followed_in_clusters(10, k=0.0, n=100, seed=seed)
+        rows = evaluate(outcome, models, costs=(0.2, 0.6), clusters=clusters).rows
+        test = _checks_data._censoring_test(rows, outcome, models["m"])
+        raised["clusters"] += test.p_value < 0.05
+        raised["rows"] += outcome.censoring_test(models["m"]).p_value < 0.05
+    assert raised["clusters"] <= 10  # 11 of 100 or more at a level of .05 have a probability of .01
+    assert raised["rows"] > 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rows_add_to_the_trend_of_censoring_is_that_of_its_definition(seed):
+    """Each row's term less what it was at risk of at every time, in loops over rows and times, with many ties."""
+    rng = np.random.default_rng(seed)
+    n, horizon = 60, 8.0
+    time, censored, score = rng.integers(1, 12, n).astype(float), rng.random(n) < 0.5, rng.integers(0, 9, n) / 9.0
+    rank, leaves = rankdata(score) / n, censored & (time < horizon)
+    wanted = np.zeros(n)
+    for at in np.unique(time[leaves]):
+        gone = leaves & (time == at)
+        risk = (time > at) | gone
+        mean = rank[risk].mean()
+        wanted[gone] += rank[gone] - mean
+        wanted[risk] -= gone.sum() / risk.sum() * (rank[risk] - mean)
+    assert _checks_data.censoring_trend(time, censored, score, horizon) == pytest.approx(wanted, abs=1e-13)
+    sign = np.sign(TimeToEvent(event=~censored, time=time, horizon=horizon).censoring_test(score).trend_z)
+    assert np.sign(wanted.sum()) == sign
 
 
 def test_harm_is_part_of_the_costs_and_net_benefits_that_findings_name():

@@ -31,7 +31,7 @@ from stakes.evaluation._kept import KeptEvaluation
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
 from stakes.evaluation._standings import ModelResult
 from stakes.evaluation._tables import ClinicalTable
-from stakes.evaluation._words import Unit, Words, meaning
+from stakes.evaluation._words import Unit, Words, counted, meaning
 
 __all__ = [
     "ACTION_FINDINGS",

@@ -347,9 +347,9 @@ class _Maker:
             return "".join(f" {f.sentence}" for f in self.findings if f.code == "few-events" and not f.models)
         k = scarce[0]
         carry, what = round(found.carrying[k]) if found.carriers[k] else 0, self.words.events if k else "others"
-        few = f"Just {carry}" if carry else "None"
+        few, whole = f"Just {carry}" if carry else "None", f"{found.rows[k]:,.0f} {'clusters with ' * found.clustered}"
         verb = "carries" if carry == 1 else "carry"
-        return f" {few} of the {found.rows[k]:,.0f} {what} {verb} that cost."
+        return f" {few} of the {whole}{what} {verb} that cost."
 
     def rows(self) -> list[dict[str, Any]]:
         """The models from the lowest cost on, then the references."""

@@ -138,7 +138,7 @@ FINDINGS: dict[str, Check] = {
             "warning",
             "people with some scores left earlier than others",
             f"of a test of trend and one between fifths of the score, the smaller p-value twice is below {LEVEL:g}, "
-            "shared among the models",
+            "shared among the models; of rows in clusters or in order the trend alone counts",
             "Estimate censoring in groups of the score: TimeToEvent(groups=...), the same groups for all models.",
             data.censoring_follows_score,
         ),
@@ -237,7 +237,7 @@ FINDINGS: dict[str, Check] = {
             "warning",
             "many cases score exactly a threshold that counts",
             f"{data.MANY_ON_THRESHOLD:.0%} or more of cases score exactly a single threshold of the costs, or the "
-            "deployed one",
+            "deployed one; not where they count as half acted on",
             "Move the threshold between two scores, or count such cases as half acted on: costs.Fixed(t, tie=0.5).",
             data.score_on_threshold,
         ),

@@ -12,8 +12,9 @@ from stakes.base.outcome import Origin, Outcome
 from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
-from stakes.inference import FEW_AMOUNTS, PairedRows, carriers, ordered_variance, to_expect
-from stakes.outcomes import BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent
+from stakes.evaluation._words import counted
+from stakes.inference import FEW_AMOUNTS, Moments, PairedRows, carriers, ordered_variance, to_expect
+from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
 from stakes.outputs.text import join, number, percent
 from stakes.variance.dependence import Design
 
@@ -193,20 +194,23 @@ def tied_scores(standings: Standings) -> Observation | None:
 
 
 def score_on_threshold(standings: Standings) -> Observation | None:
-    """Models for which many cases score exactly a threshold that counts."""
-    atoms = standings.costs.atoms[0] if isinstance(standings.rule, str) else np.array([standings.rule])
+    """Models for which many cases score exactly a threshold that counts, unless such a case is half acted on."""
+    costs, own = standings.costs, isinstance(standings.rule, str)
+    atoms, tie = (costs.atoms[0], costs.tie) if own else (np.array([standings.rule]), 1.0)
     shares = {}
     for name in standings.models:
         table = standings.score_table(name)
         on = np.isin(table.scores, atoms)
         shares[name] = float(table.positives[on].sum() + table.negatives[on].sum()) / table.total
     names = tuple(name for name, share in shares.items() if share >= MANY_ON_THRESHOLD)
-    if not names or standings.rule == "optimal":
+    if not names or standings.rule == "optimal" or tie == 0.5:
         return None
-    verb = "scores" if len(names) == 1 else "score"
+    verb, convention = "scores" if len(names) == 1 else "score", "is acted on"
+    if tie != 1.0:
+        convention = f"counts {counted(tie)}"
     template = (
         f"{slots(len(names))} {verb} {percent(max(shares.values()))} of cases or fewer exactly at a threshold that "
-        "counts: what that costs hangs on the convention that such a case is acted on."
+        f"counts: what that costs hangs on the convention that such a case {convention}."
     )
     return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
 
@@ -260,7 +264,7 @@ def censoring_follows_score(standings: Standings) -> Observation | None:
     outcome, rows = _outcome(standings), standings.rows
     if outcome is None or rows is None or not outcome.pooled:
         return None
-    tests = [outcome.censoring_test(score) for score in rows.every_score]
+    tests = [_censoring_test(rows, outcome, score) for score in rows.every_score]
     level = LEVEL / len(tests)
     index = min(range(len(tests)), key=lambda i: tests[i].p_value)
     if not tests[index].p_value < level:
@@ -270,12 +274,28 @@ def censoring_follows_score(standings: Standings) -> Observation | None:
     if not values:
         told = "Censoring cannot be estimated in five groups of the score: one has nobody followed for so long."
     else:
+        errors = f", a difference of {change:.1f} of the difference's standard errors"
+        errors = "" if math.isnan(change) else errors
         told = (
             f"Its cost is {number(values[0])} as it stands and {number(values[1])} with censoring estimated in five "
-            f"groups of the score, a difference of {change:.1f} of the difference's standard errors."
+            f"groups of the score{errors}."
         )
     evidence: Evidence = {"trend_z": found.trend_z, "logrank": found.logrank, "p_value": found.p_value}
     return Observation(f"{_who_left(found, level)} {told}", (name,), evidence)
+
+
+def _censoring_test(rows: PairedRows, outcome: TimeToEvent, score: Floats) -> CensoringTest:
+    """Whether censoring depends on a score; of rows that depend on each other by the trend alone."""
+    from scipy.special import ndtri
+
+    if rows.clusters is None and rows.lags is None:
+        return outcome.censoring_test(score)
+    use, follow_up = outcome.present, outcome.follow_up
+    parts = censoring_trend(follow_up.time[use], follow_up.ended[use] == CENSORED, score[use], outcome.horizon)
+    design = Design(outcome.y[use], np.ones(len(parts)), codes=rows.clusters, lags=rows.lags)
+    variance, degrees, reason = design.variance_of(parts)
+    trend = Moments(float(parts.sum()), float(variance), float(degrees), reason=reason)
+    return CensoringTest(math.copysign(float(ndtri(0.5 * trend.p_value())), trend.value), math.nan, 0)
 
 
 def _who_left(found: CensoringTest, level: float) -> str:
@@ -300,11 +320,17 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
     values, parts = [], []
     for each in both:
         places = np.flatnonzero(each.weight)
-        design = Design(each.y[places], each.weight[places], origin=Origin(each, places, score))
+        design = _design(rows, each, places, score)
         values.append(float(np.dot(design.share, losses[places])))
         parts.append(design.contributions(design.centred(losses[places])))
-    error = float(np.linalg.norm(parts[0] - parts[1]))
-    return tuple(values), abs(values[0] - values[1]) / error if error > 0.0 else 0.0
+    error = math.sqrt(float(design.variance_of(parts[0] - parts[1])[0]))
+    return tuple(values), abs(values[0] - values[1]) / error if error != 0.0 else 0.0
+
+
+def _design(rows: PairedRows, outcome: TimeToEvent, places: NDArray[np.intp], score: Floats) -> Design:
+    """How the rows of known status weigh, and which of all depend on each other."""
+    origin = Origin(outcome, places, score)
+    return Design(outcome.y[places], outcome.weight[places], codes=rows.clusters, lags=rows.lags, origin=origin)
 
 
 def censoring_reading(standings: Standings) -> Observation | None:
@@ -324,7 +350,7 @@ def censoring_reading(standings: Standings) -> Observation | None:
     for threshold in sorted({ends[0], sum(ends) / 2.0, ends[1]}):
         acted = (score >= threshold) & outcome.present
         if 0.0 < threshold < 1.0 and acted.any():
-            found.append(_two_readings(outcome, score, acted, threshold))
+            found.append(_two_readings(rows, outcome, score, acted, threshold))
     at = max(found, key=lambda one: one["errors"], default={"errors": 0.0})
     if not at["errors"] > 1.0:
         return None
@@ -337,21 +363,23 @@ def censoring_reading(standings: Standings) -> Observation | None:
     return Observation(template, (name,), at)
 
 
-def _two_readings(outcome: TimeToEvent, score: Floats, acted: Bools, threshold: float) -> dict[str, float]:
+def _two_readings(
+    rows: PairedRows, outcome: TimeToEvent, score: Floats, acted: Bools, threshold: float
+) -> dict[str, float]:
     """Net benefit at a threshold by both estimators of censoring, and their difference in standard errors of ours."""
     odds = threshold / (1.0 - threshold)
     places = np.flatnonzero(outcome.weight)
-    design = Design(outcome.y[places], outcome.weight[places], origin=Origin(outcome, places, score))
+    design = _design(rows, outcome, places, score)
     values = np.where(acted, np.where(outcome.y, 1.0, -odds), 0.0)[places]
     ours = float(np.dot(design.share, values))
-    error = float(np.linalg.norm(design.contributions(design.centred(values))))
+    error = math.sqrt(float(design.variance_of(design.contributions(design.centred(values)))[0]))
     units = outcome.units
     try:
         rate = outcome.take(acted).prevalence
     except BeyondFollowUpError:  # nobody acted on was followed to the horizon: there is no other estimate
         return {"errors": 0.0}
     other = float(units[acted].sum() / units.sum()) * (rate - (1.0 - rate) * odds)
-    errors = abs(ours - other) / error if error > 0.0 else 0.0
+    errors = abs(ours - other) / error if error != 0.0 else 0.0
     return {"threshold": threshold, "net_benefit": ours, "acted": other, "standard_error": error, "errors": errors}
 
 

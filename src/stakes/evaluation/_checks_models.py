@@ -5,19 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from stakes.base.numerics import logit
+from stakes.base.numerics import logit, sigmoid
+from stakes.core.options import EvaluationData
 from stakes.evaluation._calibration import area_of, event_ratio
 from stakes.evaluation._checks_data import FEW, is_hard
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._groups import GroupResult, label_of
 from stakes.evaluation._standings import MOST_RIVALS, ByThreshold, Standings
 from stakes.evaluation._words import Unit
-from stakes.inference import Estimate, holm, metric_difference, metric_interval
+from stakes.inference import (
+    Estimate,
+    PairedRows,
+    holm,
+    metric_difference,
+    metric_interval,
+    pooled_estimate,
+    recalibration_estimates,
+)
 from stakes.outputs.text import join, number, p_value, percent, say
+from stakes.variance.influence import cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,6 +220,7 @@ def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> 
         clusters=rows.clusters,
         lags=rows.lags,
         costs=standings.costs,
+        prevalence=table.prevalence if table.fixed_prevalence else None,
         confidence_level=level,
     )
 
@@ -221,11 +232,11 @@ def _uncalibrated(table: ScoreTable, standings: Standings, level: float) -> bool
 
 def off_in_the_large(standings: Standings) -> Observation | None:
     """Models whose risks are too high or too low on average, beyond chance and by much."""
-    if standings.clusters_unseen:
+    if standings.clusters_unseen or (standings.rule == "optimal" and _linked(standings)):  # their scores are not kept
         return None
     level = LEVEL / len(standings.models)
     found = {
-        name: (event_ratio(standings, name, standings.confidence_level), _weight(table))
+        name: (event_ratio(standings, name, standings.confidence_level), _weight(standings, name))
         for name, table in zip(standings.models, standings.score_tables, strict=True)
         if _far(table) and _beyond_chance(standings, name, table, level)
     }
@@ -260,8 +271,9 @@ def _why(standings: Standings, name: str, weight: ImpliedWeight) -> str:
     outcome = standings.rows.origin.outcome if standings.rows is not None and standings.rows.origin else outcome
     horizon = getattr(outcome, "horizon", None)
     share = weight.scale_pos_weight
-    low, high = (end / (1.0 - end) if end < 1.0 else math.inf for end in (weight.ci_low, weight.ci_high))
-    told = f"as if a positive had counted {number(share)} times, {number(low)} to {number(high)}"
+    low, high = (math.inf if end == 1.0 else end / (1.0 - end) for end in weight.interval)
+    told = f"as if a positive had counted {number(share)} times"
+    told += "" if math.isnan(low + high) else f", {number(low)} to {number(high)}"
     found = [_CAUSES["horizon"].format(horizon=horizon)] if isinstance(horizon, float | int) else []
     return "; ".join([*found, _CAUSES[_kind(weight)].format(weight=told)])
 
@@ -274,7 +286,7 @@ def turned_round(standings: Standings) -> dict[str, float]:
     for name, table in zip(standings.models, standings.score_tables, strict=True):
         area = standings[name].auc
         if area < 0.5 and area_of(standings, name, 1.0 - level).interval[1] < 0.5:
-            slope = _weight(table).slope if not is_hard(table) else math.nan
+            slope = _weight(standings, name).slope if not is_hard(table) else math.nan
             if not slope >= 0.0:
                 found[name] = area
     return found
@@ -333,7 +345,7 @@ def _beyond_chance(standings: Standings, name: str, table: ScoreTable, level: fl
 
 def _kind(found: ImpliedWeight) -> str:
     """What the slope says; a slope that cannot be told from 1 is a shift."""
-    if not math.isfinite(found.slope) or not math.isfinite(found.slope_ci_low + found.slope_ci_high):
+    if not math.isfinite(found.slope):
         return "unknown"
     if found.slope_ci_high < 1.0:
         return "extreme"
@@ -354,11 +366,34 @@ def _slope(weight: ImpliedWeight) -> str:
     return f"slope {number(weight.slope)}" if math.isfinite(weight.slope) else "slope undefined"
 
 
-def _weight(table: ScoreTable) -> ImpliedWeight:
+def _weight(standings: Standings, name: str) -> ImpliedWeight:
+    """The class weight that the scores imply, with intervals that allow for clusters and for rows in order."""
     from stakes.correction import implied_weight
 
     # weights taken as known make the errors a little too large, and alarms rarer
-    return implied_weight(replace(table, estimated_weights=False))
+    found = implied_weight(replace(standings.score_table(name), estimated_weights=False))
+    if math.isnan(found.positive_share) or not _linked(standings):
+        return found
+    held, slope = (each.interval for each in _recalibrated(standings, name, found.confidence_level))
+    high, low = sigmoid(-np.array(held)).tolist()
+    return replace(found, ci_low=low, ci_high=high, slope_ci_low=slope[0], slope_ci_high=slope[1])
+
+
+def _linked(standings: Standings) -> bool:
+    """Whether rows depend on each other in clusters or in order of time, which tables do not know."""
+    rows = (standings.imputations or (standings,))[0].rows
+    return rows is not None and (rows.clusters is not None or rows.lags is not None)
+
+
+def _recalibrated(standings: Standings, name: str, level: float) -> list[Estimate]:
+    """Intercept of recalibration beside a slope of 1, and the free slope, of scores other than 0 and 1."""
+    if standings.imputations:
+        each = [_recalibrated(one, name, level) for one in standings.imputations]
+        return [pooled_estimate(found, standings.units) for found in zip(*each, strict=True)]
+    rows, place = cast("PairedRows", standings.rows).used, standings.models.index(name)
+    rows = rows.taken((rows.scores[place] > 0.0) & (rows.scores[place] < 1.0))
+    cells = cells_of(EvaluationData(rows.sample(place), None), fixed_prevalence=rows.fixed_prevalence)
+    return recalibration_estimates(cells, cells.design(rows.clusters, rows.lags), level)[0][1:3]
 
 
 # Checks that compare: with deciding the same for all, at every threshold, with AUC, between groups.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.evaluation._words import counted
 from stakes.outcomes import RowCosts, TimeToEvent
 from stakes.outputs.text import join, number, percent
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stakes.evaluation._standings import Standings
+    from stakes.inference import PairedRows
 
 
 # A methods paragraph for exactly what an evaluation computed, with its references.
@@ -102,8 +105,7 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
         if calibration:
             yield _calibration_method(standings)
     if standings.groups:
-        yield "Subgroups were compared with all other rows; p-values were adjusted after Holm [holm]."
-        yield from _weights_in_groups(standings)
+        yield from _groups_method(standings)
     yield f"Computed with stakes {__version__}."
 
 
@@ -123,8 +125,11 @@ def _area_method(standings: Standings) -> str:
     )
 
 
-def _weights_in_groups(standings: Standings) -> Iterator[str]:
-    """How censoring was estimated that weighs the rows of subgroups."""
+def _groups_method(standings: Standings) -> Iterator[str]:
+    """How subgroups were compared, and how censoring was estimated that weighs their rows."""
+    adjusted = ([row.p_adjusted, row.skill_p_adjusted, row.more_than_promised_p_adjusted] for row in standings.groups)
+    holm = "" if all(math.isnan(p) for each in adjusted for p in each) else "; p-values were adjusted after Holm [holm]"
+    yield f"Subgroups were compared with all other rows{holm}."
     outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
     followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
     if not (isinstance(followed, TimeToEvent) and followed.estimated):
@@ -144,7 +149,7 @@ def _data(standings: Standings) -> Iterator[str]:
     stated = " (stated, the classes being reweighted to it)" if standings.score_tables[0].fixed_prevalence else ""
     models = "1 model" if count == 1 else f"{count:,} models"
     amounts = standings.options.per_stake
-    weighed = " weighted" if rows is not None and rows.weight is not None and not (stated or amounts) else ""
+    weighed = " weighted" if _weighted(standings, rows) and not amounts else ""
     share = "of what is at stake on positives" if amounts else "of them positive"
     yield (
         f"Predictions of {models} were evaluated on {standings.n_rows:,}{weighed} rows, "
@@ -160,6 +165,16 @@ def _data(standings: Standings) -> Iterator[str]:
         yield f"Costs are per {standings.options.per_stake}."
 
 
+def _weighted(standings: Standings, rows: PairedRows | None) -> bool:
+    """Whether rows have weights: beside a stated prevalence, which sets those of classes, unlike ones in a class."""
+    table = standings.score_tables[0]
+    if rows is not None and rows.weight is not None and not table.fixed_prevalence:
+        return True
+    classes = (table.positives, table.positives_squared), (table.negatives, table.negatives_squared)
+    effective = sum(float(w.sum()) ** 2 / float(squares.sum()) for w, squares in classes if w.any())
+    return not math.isclose(effective, standings.n_rows, rel_tol=1e-9)
+
+
 def _costs(standings: Standings) -> str:
     costs = standings.costs
     low, high = percent(costs.low), percent(costs.high)
@@ -173,13 +188,15 @@ def _costs(standings: Standings) -> str:
 
 
 def _rule(standings: Standings) -> str:
+    tie = standings.costs.tie
+    reached, tied = ("reached", "") if tie == 1.0 else ("exceeded", f"; one at the threshold counted {counted(tie)}")
     if standings.rule == "score" and standings.options.per_stake:
         return (
             "A case of risk p with amounts a for a false positive and b for a false negative was acted on when "
-            "p b / (p b + (1 - p) a) reached the threshold, which is 1/2 for amounts as stated."
+            f"p b / (p b + (1 - p) a) {reached} the threshold, which is 1/2 for amounts as stated{tied}."
         )
     if standings.rule == "score":
-        return "A case was acted on when its predicted risk reached the threshold."
+        return f"A case was acted on when its predicted risk {reached} the threshold{tied}."
     if standings.rule == "optimal":
         return (
             "Decisions were the best that the ranking allows in hindsight (isotonic regression on the same rows), so "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,6 +76,13 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def counted(tie: float) -> str:
+    """How a case on the threshold counts where it is not simply acted on: "as 50% acted on"."""
+    if math.isnan(tie):
+        return "by the tie of each threshold"
+    return f"as {percent(tie) if tie else 'not'} acted on"
+
+
 def meaning(options: Options) -> str:
     """What the range of thresholds says of mistakes, in one sentence."""
     costs, words = options.costs, Words(options.action, options.event)
@@ -87,7 +95,7 @@ def meaning(options: Options) -> str:
     elif not isinstance(costs, Uniform | Fixed):
         weighting = f", weighted by {costs!r}"
     where = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
-    acting = f"{capital(words.acting)} from a risk of {where}{weighting}"
+    acting = f"{capital(words.acting)} {'above' if costs.tie == 0.0 else 'from'} a risk of {where}{weighting}"
     if not isinstance(options.rule, str):
         acting = f"{capital(words.acting)} from a score of {options.rule:g}, judged at thresholds of {where}{weighting}"
     return f"{acting}: one missed {words.event} is {_as_bad_as(low, high)}."

@@ -16,7 +16,14 @@ from stakes.outcomes._row_costs import (
     decide_rows,
     rows_for_money,
 )
-from stakes.outcomes._time_to_event import BeyondFollowUpError, CensoringTest, TimeToEvent, acted_shares
+from stakes.outcomes._time_to_event import (
+    CENSORED,
+    BeyondFollowUpError,
+    CensoringTest,
+    TimeToEvent,
+    acted_shares,
+    censoring_trend,
+)
 
 __all__ = [
     "CensoringTest",

@@ -365,9 +365,7 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
         sums = np.concatenate([np.cumsum(values[::-1])[::-1], [0.0]])
         return np.asarray(sums[after] + np.bincount(at, values[leaves], len(times)))
 
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    mean_ranks = (np.cumsum(counts) - 0.5 * (counts - 1.0))[place]
-    rank, n = mean_ranks[order] / len(score), at_risk(np.ones(len(t)))
+    rank, n = _ranks(score)[order], at_risk(np.ones(len(t)))
     mean = at_risk(rank) / n
     slope = float(rank[leaves].sum() - np.dot(gone, mean))
     information = float(np.dot(gone, at_risk(rank * rank) / n - mean * mean))
@@ -380,6 +378,31 @@ def censoring_test(time: Floats, censored: Bools, score: Floats, horizon: float)
     logrank = float(excess[:-1] @ np.linalg.pinv(covariance[:-1, :-1]) @ excess[:-1]) if len(members) > 1 else math.nan
     z = slope / math.sqrt(information) if information > 0.0 else math.nan
     return CensoringTest(z, logrank, len(members) - 1)
+
+
+def _ranks(score: Floats) -> Floats:
+    """Mean ranks as shares of the rows, less their mean."""
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    ranks: Floats = np.cumsum(counts) - 0.5 * (counts - 1.0) - 0.5 * (len(score) + 1.0)
+    return ranks[place] / len(score)
+
+
+def censoring_trend(time: Floats, censored: Bools, score: Floats, horizon: float) -> Floats:
+    """What each row adds to the score of the test of trend: sums over clusters show its spread (Lin and Wei 1989)."""
+    order = np.argsort(time, kind="stable")
+    t, rank, leaves = time[order], _ranks(score)[order], (censored & (time < horizon))[order]
+    times, at = np.unique(t[leaves], return_inverse=True)
+    after, gone = np.searchsorted(t, times, side="right"), np.bincount(at, minlength=len(times))
+    # rows that end at the time at which others are censored are at risk there if they are censored themselves
+    n = len(t) - after + gone
+    later = np.concatenate([np.cumsum(rank[::-1])[::-1], [0.0]])[after]
+    mean = (later + np.bincount(at, rank[leaves], len(times))) / n
+    hazard, drift = (np.concatenate([[0.0], np.cumsum(each)]) for each in (gone / n, gone / n * mean))
+    passed = np.searchsorted(times, t) + leaves
+    found, sorted_ = np.empty(len(t)), drift[passed] - hazard[passed] * rank
+    sorted_[leaves] += rank[leaves] - mean[at]
+    found[order] = sorted_
+    return found
 
 
 # Whether an event has happened by a horizon, where follow-up of some rows ended earlier.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.evaluation import FINDINGS, Evaluation, Finding
+from stakes.evaluation import FINDINGS, Evaluation, Finding, counted
 from stakes.outputs import text
 from stakes.outputs.result_table import CellStyle, TableColumn
 from stakes.outputs.text import count, decimals_for, number, odds, p_value, shorten, visible
@@ -216,7 +216,9 @@ def _scale_words(evaluation: Evaluation) -> str:
 
 def _rule_words(evaluation: Evaluation) -> str:
     if evaluation.rule == "score":
-        return "A case is acted on when its score reaches the threshold."
+        tie = evaluation.costs.tie
+        reaches, tied = ("reaches", "") if tie == 1.0 else ("exceeds", f"; one at the threshold counts {counted(tie)}")
+        return f"A case is acted on when its score {reaches} the threshold{tied}."
     if evaluation.rule == "optimal":
         return (
             "Decisions are the best that the ranking allows in hindsight (isotonic regression on these rows): "
