@@ -336,9 +336,7 @@ def _log_odds(table: ScoreTable) -> float:
 def _beyond_chance(standings: Standings, name: str, table: ScoreTable, level: float) -> bool:
     """Whether neither the spread of these rows nor calibrated scores with their chances explain the difference."""
     low, high = event_ratio(standings, name, 1.0 - level).interval
-    if (
-        math.isnan(low) and standings.rows is not None and standings.rows.clusters is not None
-    ):  # the tail knows no clusters
+    if math.isnan(low) and _linked(standings):  # of which the tail knows nothing
         return False
     return not low <= 1.0 <= high and (table.fixed_prevalence or count_tail(table) <= level)
 
