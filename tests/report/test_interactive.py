@@ -337,6 +337,18 @@ def test_other_rules_follow_too(chromium, folder, rule):
     assert_clean(chromium, report)
 
 
+@pytest.mark.parametrize(("at", "alarm", "miss"), [(0.0, 0.0, 1.0), (0.25, 0.25, 0.75), (1.0, 1.0, 0.0)])
+def test_rule_in_use_decides_alike_at_every_threshold(chromium, folder, at, alarm, miss):
+    y, scores = simulated(["a", "b"])
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3), rule=0.25), folder / "in-use.html")
+    opened(chromium, report, f"thresholds={at}:{at}")
+    rows = shown(chromium)
+    for name, score in scores.items():
+        cost = alarm * np.mean(~y & (score >= 0.25)) + miss * np.mean(y & (score < 0.25))
+        assert rows[name][0][0] == pytest.approx(1000.0 * cost, abs=1e-9)
+    assert_clean(chromium, report)
+
+
 @pytest.mark.parametrize(
     "measure",
     [costs.Triangular(0.05, 0.1, 0.4), costs.Empirical([0.02, 0.05, 0.1]), costs.Beta(2, 8, 0.02, 0.5)],

@@ -6,11 +6,16 @@ const models = page.models.map((model, index) => ({
   index,
   scores: new ScoreTable(model.scores),
   blocks: new ScoreTable(model.blocks),
-  deployed: model.deployed && new ScoreTable(model.deployed),
+  deployed: model.deployed && decisionTable(model.deployed),
 }));
 const spread = page.spread && new Spread(page.spread);
 const ALL = "treat all";
 const NONE = "treat none";
+
+// Decisions of a rule in use, labels of 0 and 1, are the same at every threshold, 0 and 1 too.
+function decisionTable(columns) {
+  return new ScoreTable({ ...columns, scores: decoded(columns.scores).map((label) => (label === 0 ? -Infinity : Infinity)) });
+}
 
 // The table whose scores, taken at face value, decide as the rule of the evaluation does.
 function actedOn(model) {
