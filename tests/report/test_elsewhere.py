@@ -144,6 +144,24 @@ def test_interval_of_a_cost_that_two_rows_carry_is_as_wide_as_the_librarys(chrom
     assert intervals(chromium)["nearly"][1] - evaluation.best.score > 1.2 * by_t
 
 
+@pytest.mark.parametrize("rule", ["score", 0.4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_at_one_threshold_are_the_librarys_where_scores_are_tied_there(chromium, folder, rule, weighted):
+    rng = np.random.default_rng(1)
+    y, score = rng.random(500) < 0.3, rng.choice([0.1, 0.4, 0.8], 500)
+    options = {"rule": rule, "sample_weight": 1.0 + rng.integers(0, 2, 500) if weighted else None}
+    report = Report(evaluate(y, {"card": score}, costs=(0.1, 0.3), **options), folder / f"tied {rule} {weighted}.html")
+    for at in (0.0, 0.1, 0.4, 0.8, 1.0):
+        opened(chromium, report, f"thresholds={at}:{at}")
+        again = evaluate(y, {"card": score}, costs=costs.Fixed(at), **options)
+        for name, (low, high) in intervals(chromium).items():
+            width = again[name].interval[1] - again[name].interval[0]
+            # with weights the page has the mean loss over a stretch up to the threshold, here 0.7 to 0.8 at most
+            near = {"rel": 0.3, "abs": 1e-3} if weighted else {"rel": 0.01, "abs": 1e-12}
+            assert high - low == pytest.approx(width, **near), (name, at)
+    assert_clean(chromium, report)
+
+
 def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(chromium, folder):
     report = Report(evaluate(*simulated(["a", "b"]), costs=(0.1, 0.3), rule="optimal"), folder / "fitted.html")
     opened(chromium, report)

@@ -82,7 +82,7 @@ function intervalOf(rule, costs, factor) {
   if (!spread || (rule.model && rule.place >= page.drawn)) {
     return [NaN, NaN];
   }
-  const error = spread.error(rule.place);
+  const error = errorOf(rule, costs);
   const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
   const unseen = worst.map((cost, k) => {
     const carriers = page.rows[k] * (1 - rule.outside[k][["below", "above"][k]]);
@@ -93,6 +93,20 @@ function intervalOf(rule, costs, factor) {
   });
   const half = Math.hypot(error === 0 ? 0 : spread.quantiles[rule.place] * error, Math.hypot(...unseen) * Math.log(1 - page.level));
   return Number.isFinite(half) ? [factor * (rule.integral - half), factor * (rule.integral + half)] : [NaN, NaN];
+}
+
+// Standard error of the integral: at one threshold that of shares of rows where these count alike.
+function errorOf(rule, { low, high }) {
+  const { alarms, missed } = decisionsAt(rule, low);
+  if (high === 0 && missed === 0) {
+    return 0;
+  }
+  if (low < high || page.counted === null) {
+    return spread.error(rule.place);
+  }
+  const [alarm, miss] = [low, 1 - low];
+  const variance = alarm ** 2 * alarms * (1 - alarms) + miss ** 2 * missed * (1 - missed) - 2 * alarm * alarms * miss * missed;
+  return Math.sqrt(Math.max(variance, 0) / (page.counted - 1));
 }
 
 // What two equal rules leave is rounding, not a difference.
