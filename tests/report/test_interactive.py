@@ -126,6 +126,13 @@ def test_handles_are_moved_by_keyboard_and_stay_in_order(chromium, small):
         ("odds", "1/50", 0.02),
         ("alarms", "49", 0.02),
         ("alarms", "9", 0.1),
+        ("probability", "0,125", 0.125),
+        ("probability", "0,001%", 0.00001),
+        ("probability", "1,250%", 0.0125),
+        ("odds", "0,250:2,25", 0.1),
+        ("odds", "1:1,249", 0.0008),
+        ("alarms", "1,249", 0.0008),
+        ("alarms", "1,249.0", 0.0008),
     ],
 )
 def test_a_threshold_is_typed_as_the_view_has_it(chromium, small, view, typed, value):
@@ -133,11 +140,14 @@ def test_a_threshold_is_typed_as_the_view_has_it(chromium, small, view, typed, v
     choose(chromium, "view", view)
     type_range(chromium, typed, 0.3 if view == "probability" else "3:7")
     assert state(chromium)[0] == pytest.approx(value, abs=1e-15)
-    written = {"probability": f"{100 * value:g}%", "odds": f"1:{1 / value - 1:.3g}", "alarms": f"{1 / value - 1:.3g}"}
+    alarms = f"{float(f'{1 / value - 1:.3g}'):,g}"
+    written = {"probability": f"{100 * value:g}%", "odds": f"1:{alarms}", "alarms": alarms}
     assert chromium.run("document.getElementById('field-low').value") == written[view]
 
 
-@pytest.mark.parametrize("typed", ["", "abc", "1.5", "-0.1", "0.5", "1:0:3", "<img src=x onerror=alert(1)>", "NaN"])
+@pytest.mark.parametrize(
+    "typed", ["", "abc", "1.5", "-0.1", "0.5", "1:0:3", "0,1,2", "<img src=x onerror=alert(1)>", "NaN"]
+)
 def test_what_is_no_threshold_is_refused_and_changes_nothing(chromium, small, typed):
     opened(chromium, small)
     chromium.run("document.getElementById('field-low').select()")
