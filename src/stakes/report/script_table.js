@@ -27,7 +27,8 @@ function evaluated(state) {
   const costs = costsOf(state);
   const defined = costs.mass > 0 && costs.mass < Infinity;
   const scale = page.scale === "regret" && !defined ? "loss" : page.scale;
-  const per = page.scale === "regret" ? page.per * page.unit : 1;
+  // without a mean there is no cost of a decision
+  const per = scale === "regret" ? page.per * page.unit : 1;
   const factor = per * { regret: 1 / costs.mass, integral: 1, loss: costs.lossFactor }[scale];
   const { positive, negative } = page.shares;
   const times = (share, loss) => (share === 0 ? 0 : share * loss);
@@ -46,7 +47,8 @@ function evaluated(state) {
   const dearest = page.fixed ? always + never : Math.max(costs.negative(Infinity), costs.positive(-Infinity));
   for (const rule of rules) {
     rule.score = factor * rule.integral;
-    rule.more = factor * gapOf(rule.integral, order[0].integral);
+    const gap = gapOf(rule.integral, order[0].integral);
+    rule.more = Number.isFinite(gap) ? factor * gap : NaN;
     const paid = rule.model?.harm ? rule.model.harm * costs.positive(-Infinity) : 0;
     const [low, high] = intervalOf(rule, costs, factor);
     rule.interval = [Math.max(low, 0), Math.min(high, factor * (dearest + paid))];
