@@ -81,7 +81,8 @@ function decompositionTable(state, results) {
 
 function inRangeTable(state, results) {
   const body = results.order.map(({ model }, k) => {
-    const cells = model.scores.within(state.low, state.high).map((value) => cell(percent(value), value));
+    const [[share, mean], [, , rate]] = [model.everyone ?? model.scores, model.scores].map((table) => table.within(state.low, state.high));
+    const cells = [share, mean, rate].map((value) => cell(percent(value), value));
     return [String(k + 1), rowHead({ model }), ...cells];
   });
   const heads = [["#"], ["Model"], ["Share of cases"], ["Mean score"], ["Observed positives"]];

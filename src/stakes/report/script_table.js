@@ -6,6 +6,7 @@ const models = page.models.map((model, index) => ({
   index,
   scores: new ScoreTable(model.scores),
   blocks: new ScoreTable(model.blocks),
+  everyone: model.everyone && new ScoreTable(model.everyone),
   deployed: model.deployed && decisionTable(model.deployed),
 }));
 const spread = page.spread && new Spread(page.spread);
@@ -68,7 +69,16 @@ function decided(model, costs) {
   // obtaining the score costs as much as so many missed positives; the parts of the cost are of the scores alone
   found.bare = found.integral;
   found.integral += model.harm ? model.harm * costs.positive(-Infinity) : 0;
-  return model.deployed ? { ...found, actedOn: model.deployed.at(0.5).found + model.deployed.at(0.5).alarms } : found;
+  return { ...found, actedOn: shareActedOn(model, costs, found) };
+}
+
+// Of all rows, where an outcome knows the class of some only.
+function shareActedOn({ acted, deployed, everyone }, costs, found) {
+  if (deployed) {
+    const { found: hits, alarms } = everyone ? everyone.at(page.rule) : deployed.at(0.5);
+    return hits + alarms;
+  }
+  return everyone && acted === "scores" ? everyone.sums(costs).actedOn : found.actedOn;
 }
 
 // Decisions that are the same at every threshold: to act, or not to.
