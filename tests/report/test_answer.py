@@ -92,7 +92,8 @@ def test_a_range_chosen_after_looking_says_what_it_may_not_claim(chromium, small
 RANGES = [
     (costs.Uniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9), (0.2, 0.2), (0.0, 0.3), (0.0021, 0.0053))
 ]
-RANGES += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.5, 0.9))]
+RANGES += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.5, 0.9), (0.0, 0.3), (0.4, 1.0), (0.0, 1.0))]
+RANGES += [(costs.Uniform, (1.0, 1.0))]
 
 
 def without_level(sentence):
@@ -123,7 +124,7 @@ def test_sentences_elsewhere_are_those_of_the_answer(chromium, told, make, bound
     assert text_of(chromium, ".range") == again.answer.meaning
     cost = without_level(again.answer.cost).replace(" on these rows.", ".")  # a page claims nothing of what may be best
     assert without_level(text_of(chromium, ".cost")) == cost
-    written = [row[0].replace("\N{MINUS SIGN}", "-") for row in chromium.run(COSTS)]
+    written = [row[0].replace("\N{MINUS SIGN}", "-").replace("∞", "inf") for row in chromium.run(COSTS)]
     assert written == [row[2] for row in again.answer.cells()[1:]]
     assert [row[2] for row in chromium.run(COSTS)] == [row[6] for row in again.answer.cells()[1:]]
     labels = [row[1] for row in again.answer.cells()[1:]]
@@ -135,6 +136,34 @@ def test_sentences_elsewhere_are_those_of_the_answer(chromium, told, make, bound
 COSTS = """[...document.querySelectorAll('#answer tbody tr')].map(row => [
     row.children[2].firstChild.textContent, row.querySelector('.name, [data-reference]').innerText,
     row.children[5].textContent])"""
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 0.3), (0.0, 1.0)])
+@pytest.mark.parametrize("models", [("certain",), ("certain", "sure"), ("certain", "a")])
+def test_infinite_costs_are_told_as_in_the_answer(chromium, folder, bounds, models):
+    y, scores = simulated(["a"], n=1000)
+    scores["a"] = np.clip(scores["a"], 0.01, 0.99)
+    scores["certain"] = np.where(np.arange(1000) < 300, 1.0 - y, scores["a"])
+    scores["sure"] = np.where(np.arange(1000) < 200, 1.0 - y, scores["a"])
+    chosen = {name: scores[name] for name in models}
+    report = Report(evaluate(y, chosen, costs=(0.1, 0.3), unit_cost=20.0, per=500.0), folder / "certain.html")
+    opened(chromium, report, f"thresholds={bounds[0]}:{bounds[1]}&weighting=log-odds")
+    answer = evaluate(y, chosen, costs=costs.LogOddsUniform(*bounds)).answer
+    none_best = "No decision can be called best here, for every cost is infinite."
+    assert (text_of(chromium, ".advice") == none_best) == (answer.advice == none_best)
+    # one model is "the best" here too
+    cost = without_level(answer.cost).replace("while a costs", "a, the best model,").replace(" on these rows.", ".")
+    assert without_level(text_of(chromium, ".cost")) == cost
+    assert text_of(chromium, ".screen .findings") == answer.unit
+    assert text_of(chromium, "#answer caption").startswith("Costs on the scale of the loss.")
+    for row in answer.table.rows:
+        values, _ = shown(chromium)[row["model"]]
+        assert values[0] == pytest.approx(row["cost"], rel=1e-9)
+        if row["rank"] is None:
+            assert values[1] == pytest.approx(row["more"], rel=1e-9, nan_ok=True)
+    least = chromium.run("document.getElementById('status').textContent").partition(": ")[2]
+    assert least == ("a costs least." if "a" in models else "every model has an infinite cost.")
+    assert_clean(chromium, report)
 
 
 def test_interval_in_the_sentence_is_that_of_the_chosen_one_alone(chromium, small):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import costs, evaluate
+from stakes import TimeToEvent, costs, evaluate
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 from tests.report.reader import SETTLED, Report, assert_clean, assert_table_is_the_librarys, opened, shown, type_range
@@ -142,6 +142,48 @@ def test_interval_of_a_cost_that_two_rows_carry_is_as_wide_as_the_librarys(chrom
     moments = evaluation.moments.of(0)
     by_t = stats.t.ppf(0.975, moments.degrees) * moments.standard_error
     assert intervals(chromium)["nearly"][1] - evaluation.best.score > 1.2 * by_t
+
+
+@pytest.mark.parametrize("rule", ["score", 0.4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_at_one_threshold_are_the_librarys_where_scores_are_tied_there(chromium, folder, rule, weighted):
+    rng = np.random.default_rng(1)
+    y, score = rng.random(500) < 0.3, rng.choice([0.1, 0.4, 0.8], 500)
+    options = {"rule": rule, "sample_weight": 1.0 + rng.integers(0, 2, 500) if weighted else None}
+    report = Report(evaluate(y, {"card": score}, costs=(0.1, 0.3), **options), folder / f"tied {rule} {weighted}.html")
+    for at in (0.0, 0.1, 0.4, 0.8, 1.0):
+        opened(chromium, report, f"thresholds={at}:{at}")
+        again = evaluate(y, {"card": score}, costs=costs.Fixed(at), **options)
+        for name, (low, high) in intervals(chromium).items():
+            width = again[name].interval[1] - again[name].interval[0]
+            # with weights the page has the mean loss over a stretch up to the threshold, here 0.7 to 0.8 at most
+            near = {"rel": 0.3, "abs": 1e-3} if weighted else {"rel": 0.01, "abs": 1e-12}
+            assert high - low == pytest.approx(width, **near), (name, at)
+    assert_clean(chromium, report)
+
+
+@pytest.mark.parametrize("rule", ["score", 0.25])
+def test_shares_and_means_of_follow_up_are_those_of_all_rows(chromium, folder, rule):
+    rng = np.random.default_rng(5)
+    rate = np.exp(rng.normal(size=700)) / 5.0
+    time, censored = rng.exponential(1.0 / rate), rng.exponential(4.0, 700) * rate**0.8
+    outcome = TimeToEvent(event=time <= censored, time=np.minimum(time, censored), horizon=3.0)
+    risk = 1.0 - np.exp(-3.0 * rate)
+    scores = {"risk": risk, "late": np.where(np.arange(700) < 6, 0.01, 0.5 + risk / 2.0)}
+    report = Report(evaluate(outcome, scores, costs=(0.1, 0.3), rule=rule), folder / f"follow-up {rule}.html")
+    for low, high in ((0.1, 0.3 * (1.0 + 1e-12)), (0.2, 0.6), (0.2, 0.2)):
+        opened(chromium, report, f"thresholds={low}:{high}")
+        again = evaluate(outcome, scores, costs=costs.Fixed(low) if low == high else (low, high), rule=rule)
+        found = shown(chromium, "#reliability")
+        for name, score in scores.items():
+            inside = (score >= low) & (score <= high)
+            expected = [inside.mean(), score[inside].mean() if inside.any() else np.nan]
+            assert found[name][0][:2] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            assert found[name][0] == pytest.approx(again[name].in_range, abs=1e-12, nan_ok=True)
+        note = "head => head.querySelector('.note')?.textContent ?? ''"
+        notes = chromium.run(f"[...document.querySelectorAll('#answer tbody th')].map({note})")
+        assert [*map(bool, notes)] == [*(bool(again[name].acts_like) for name in again.ranking), False, False]
+    assert_clean(chromium, report)
 
 
 def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(chromium, folder):

@@ -126,6 +126,13 @@ def test_handles_are_moved_by_keyboard_and_stay_in_order(chromium, small):
         ("odds", "1/50", 0.02),
         ("alarms", "49", 0.02),
         ("alarms", "9", 0.1),
+        ("probability", "0,125", 0.125),
+        ("probability", "0,001%", 0.00001),
+        ("probability", "1,250%", 0.0125),
+        ("odds", "0,250:2,25", 0.1),
+        ("odds", "1:1,249", 0.0008),
+        ("alarms", "1,249", 0.0008),
+        ("alarms", "1,249.0", 0.0008),
     ],
 )
 def test_a_threshold_is_typed_as_the_view_has_it(chromium, small, view, typed, value):
@@ -133,11 +140,14 @@ def test_a_threshold_is_typed_as_the_view_has_it(chromium, small, view, typed, v
     choose(chromium, "view", view)
     type_range(chromium, typed, 0.3 if view == "probability" else "3:7")
     assert state(chromium)[0] == pytest.approx(value, abs=1e-15)
-    written = {"probability": f"{100 * value:g}%", "odds": f"1:{1 / value - 1:.3g}", "alarms": f"{1 / value - 1:.3g}"}
+    alarms = f"{float(f'{1 / value - 1:.3g}'):,g}"
+    written = {"probability": f"{100 * value:g}%", "odds": f"1:{alarms}", "alarms": alarms}
     assert chromium.run("document.getElementById('field-low').value") == written[view]
 
 
-@pytest.mark.parametrize("typed", ["", "abc", "1.5", "-0.1", "0.5", "1:0:3", "<img src=x onerror=alert(1)>", "NaN"])
+@pytest.mark.parametrize(
+    "typed", ["", "abc", "1.5", "-0.1", "0.5", "1:0:3", "0,1,2", "<img src=x onerror=alert(1)>", "NaN"]
+)
 def test_what_is_no_threshold_is_refused_and_changes_nothing(chromium, small, typed):
     opened(chromium, small)
     chromium.run("document.getElementById('field-low').select()")
@@ -334,6 +344,18 @@ def test_other_rules_follow_too(chromium, folder, rule):
             1000 * expected_regret(table, costs=costs.Uniform(0.05, 0.6), rule=rule), abs=1e-6
         )
     assert ("no interval" in chromium.run("document.querySelector('#answer tbody').textContent")) == (rule == "optimal")
+    assert_clean(chromium, report)
+
+
+@pytest.mark.parametrize(("at", "alarm", "miss"), [(0.0, 0.0, 1.0), (0.25, 0.25, 0.75), (1.0, 1.0, 0.0)])
+def test_rule_in_use_decides_alike_at_every_threshold(chromium, folder, at, alarm, miss):
+    y, scores = simulated(["a", "b"])
+    report = Report(evaluate(y, scores, costs=(0.1, 0.3), rule=0.25), folder / "in-use.html")
+    opened(chromium, report, f"thresholds={at}:{at}")
+    rows = shown(chromium)
+    for name, score in scores.items():
+        cost = alarm * np.mean(~y & (score >= 0.25)) + miss * np.mean(y & (score < 0.25))
+        assert rows[name][0][0] == pytest.approx(1000.0 * cost, abs=1e-9)
     assert_clean(chromium, report)
 
 

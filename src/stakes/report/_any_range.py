@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import blocks
+from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, Fixed, LogOddsUniform, Uniform
 from stakes.curves import (
     BinnedReliability,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stakes.base.outcome import Outcome
-    from stakes.core.score_table import ScoreTable
     from stakes.evaluation import Evaluation
 
     Floats = NDArray[np.float64]
@@ -650,6 +650,7 @@ def _model(
         "shareBound": scores.share_bound,
         "ownParts": _parts(model),
     }
+    found |= _everyone(evaluation, index, limit, focus)
     if evaluation.rule == "optimal":
         found["acted"] = "blocks"
     elif not isinstance(evaluation.rule, str):
@@ -664,6 +665,18 @@ def _model(
         found |= {shape: _shape(evaluation, table, index, shape) for shape in shapes}
         found["band"] = None if thresholds is None else _bands(evaluation, index, thresholds)
     return found
+
+
+def _everyone(evaluation: Evaluation, index: int, limit: int, focus: tuple[float, float]) -> Json:
+    """Scores of all rows, as positives, where an outcome knows the class of some rows only."""
+    rows, outcome = evaluation.rows, _weighing(evaluation)
+    if rows is None or outcome is None or outcome.by_amount:
+        return {}
+    scores, place = np.unique(rows.every_score[index], return_inverse=True)
+    weight = counted(place, outcome.sample_weight, len(scores))
+    none = np.zeros(len(scores))
+    everyone = ScoreTable(scores, weight, none, weight, none, len(place))
+    return {"everyone": _columns(thinned(everyone, limit, focus))}
 
 
 def shapes_beside(evaluation: Evaluation) -> tuple[str, ...]:

@@ -102,9 +102,9 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _lean(script: str) -> str:
-    """A script without its indentation and the lines that are comments: nothing in them is a text of several lines."""
-    lines = (line.strip() for line in script.splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    """A script without its indentation, comments, and ends of lines within a list: no text in it has several lines."""
+    lines = [line for line in map(str.strip, script.splitlines()) if line and not line.startswith("//")]
+    return "".join(line if line[-1] in "{,([" and "//" not in line else f"{line}\n" for line in lines)
 
 
 @cache

@@ -24,7 +24,7 @@ function calledOf(rule, first = false) {
 function asBadAs({ low, high }) {
   const [most, least] = [low, high].map((end) => (end === 0 || end === 1 ? "" : times((1 - end) / end)));
   const many = low === 0 || least === most ? least || most : said("low_to_high", { low: least, high: most });
-  const words = high === 0 ? "worse" : high === 1 ? (low === 0 ? "any_number" : "at_most") : low === 0 ? "at_least" : "as_bad";
+  const words = high === 0 ? "worse" : low === 1 ? "no_alarm" : high === 1 ? (low === 0 ? "any_number" : "at_most") : low === 0 ? "at_least" : "as_bad";
   return said(words, { many: high === 1 ? most : many, plural: most === "1" ? "" : "s" });
 }
 
@@ -38,9 +38,10 @@ function meaning(state) {
 // What costs least on these rows, that nothing is claimed of it, and its cost.
 function advice(state, results) {
   const { order, all, none } = results;
-  const least = [all, none, order[0]].reduce((first, rule) => (rule.integral < first.integral ? rule : first));
+  const cheapest = [all, none, order[0]].reduce((first, rule) => (rule.integral < first.integral ? rule : first));
+  const least = Number.isFinite(cheapest.integral) ? cheapest : order[0];
   const alike = order.filter(({ integral }) => gapOf(integral, least.integral) === 0);
-  const words = least.model ? (alike.length > 1 ? "same_cost" : "least") : "no_model";
+  const words = !Number.isFinite(least.integral) ? "all_infinite" : least.model ? (alike.length > 1 ? "same_cost" : "least") : "no_model";
   const lead = told(words, { best: calledOf(least, true), models: enumerated(alike.map(nameOf)) });
   return [
     make("p", { class: "advice" }, ...lead),
@@ -52,7 +53,7 @@ function advice(state, results) {
 function costOf(rule, results) {
   const write = costWriter(results);
   const [low, high] = rule.interval.map(write);
-  const filled = { best: calledOf(rule, true), cost: write(rule.score), per: page.perWords };
+  const filled = { best: calledOf(rule, true), cost: write(rule.score), per: perOf(results) };
   const level = Number.isNaN(rule.interval[0]) ? "" : said("alone", { level: LEVEL, low, high });
   return Number.isFinite(rule.score) ? told("costs", { ...filled, level, against: againstOf(rule, results, write) }) : told("infinite", filled);
 }
@@ -60,7 +61,9 @@ function costOf(rule, results) {
 // Beside the cheaper reference, or the best model.
 function againstOf(rule, { order, all, none }, write) {
   if (!rule.model) {
-    return told("best_model", { best: nameOf(order[0]), cost: write(order[0].score) });
+    const [{ score, integral }, best] = [order[0], nameOf(order[0])];
+    const words = !Number.isFinite(score) ? "best_infinite" : integral === rule.integral ? "as_much" : "best_model";
+    return told(words, { best, other: best, cost: write(score) });
   }
   const other = none.integral < all.integral ? none : all;
   const share = 1 - rule.integral / other.integral;
@@ -69,12 +72,13 @@ function againstOf(rule, { order, all, none }, write) {
 }
 
 // What is shown and what is not, is known of the reported range only.
-function beneath() {
-  return [make("ul", { class: "findings" }, make("li", {}, page.words.unit))];
+function beneath(_, { scale }) {
+  return [make("ul", { class: "findings" }, make("li", {}, scale === page.scale ? page.words.unit : said("unit_on_scale", { scale })))];
 }
 
-function precisionWords({ bound }) {
+function precisionWords(results) {
+  const { bound } = results;
   const sureness = said(spread ? "approximate" : "unsure_here", { why: page.unsure });
-  const reach = Number.isFinite(bound) ? said("within", { bound: bound.toPrecision(2), per: page.perWords }) : said("boundless_error");
+  const reach = Number.isFinite(bound) ? said("within", { bound: bound.toPrecision(2), per: perOf(results) }) : said("boundless_error");
   return said(bound === 0 ? "exact" : "thinned", { reach, sureness });
 }

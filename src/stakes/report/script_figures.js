@@ -267,9 +267,10 @@ class ReliabilityFigure {
     for (const model of [...shownModels()].reverse()) {
       const look = { colour: colourOf(model), dash: model.dash };
       this[["binned", "followed"].includes(this.shape) ? "dots" : "line"](model, look);
-      const negatives = model.scores.totalNegatives / model.scores.total;
+      const table = model.everyone ?? model.scores;
+      const negatives = table.totalNegatives / table.total;
       const share = (_, alarm, miss) => miss + negatives - alarm;
-      this.below.line(...curvePoints(model.scores, x0, x1, share, false), look);
+      this.below.line(...curvePoints(table, x0, x1, share, false), look);
     }
   }
 }

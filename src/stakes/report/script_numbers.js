@@ -72,7 +72,10 @@ const VIEWS = {
 
 // What a reader typed: 2%, 0.02, 1:49, 1/50, or a number of false alarms where the page speaks of them.
 function parsedThreshold(text, view) {
-  const typed = text.trim().replace(/,(?=\d{3}\b)/g, "").replace(",", ".");
+  const share = /%\s*$/.test(text);
+  // 1,250 false alarms are more than a thousand; the comma of 0,125 or of a percentage is one of decimals
+  const thousands = (part) => !share && /^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(part);
+  const typed = text.trim().replace(/[\d.,]+/g, (part) => (thousands(part) ? part.replaceAll(",", "") : part.replace(",", ".")));
   const pattern = "(\\d+\\.?\\d*(?:e[-+]?\\d+)?|\\.\\d+)";
   const pair = typed.match(new RegExp(`^${pattern}\\s*([:/])\\s*${pattern}$`, "i"));
   let value = NaN;

@@ -101,7 +101,8 @@ function settled() {
     host.setAttribute("aria-label", `${host.dataset.label} ${shadedWords(state)}`);
   }
   const [best] = results.order;
-  document.getElementById("status").textContent = `Thresholds ${percent(state.low)} to ${percent(state.high)}: ${best.model.name} costs least.`;
+  const least = Number.isFinite(best.integral) ? `${best.model.name} costs least` : "every model has an infinite cost";
+  document.getElementById("status").textContent = `Thresholds ${percent(state.low)} to ${percent(state.high)}: ${least}.`;
   root.dataset.settled = "true";
 }
 

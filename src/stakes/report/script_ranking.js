@@ -39,9 +39,14 @@ function ranged(one, more, { low, high }) {
   return said(low === high ? one : more, filled);
 }
 
+// What costs are counted per, or the scale that they are on where the page left that of the report.
+function perOf({ scale = page.scale }) {
+  return scale === page.scale ? page.perWords : said("on_scale", { scale });
+}
+
 // Three digits of the least cost, and no more decimals than the library shows of costs per 1,000 decisions.
-function costWriter({ order, all, none }) {
-  const decimals = Math.min(decimalsOf([...order, all, none].map(({ score }) => score), 3), page.scale === "regret" ? 2 : 4);
+function costWriter({ order, all, none, scale = page.scale }) {
+  const decimals = Math.min(decimalsOf([...order, all, none].map(({ score }) => score), 3), scale === "regret" ? 2 : 4);
   const least = 10 ** -decimals;
   return (value) => (value !== 0 && Math.abs(value) < least / 2 ? said("below", { least: fixed(least, decimals) }) : fixed(value, decimals));
 }
@@ -52,12 +57,12 @@ function answerTable(state, results) {
   const rows = [...order, all, none].map((rule, k) => {
     const rank = rule.model ? make("span", { class: "rank" }, String(k + 1)) : "";
     const cost = cell(write(rule.score), rule.score, rule.interval, spanned(rule.interval, write));
-    const more = rule === order[0] ? cell("–") : cell(write(rule.more), rule.more);
+    const more = rule === order[0] || Number.isNaN(rule.more) ? cell("–") : cell(write(rule.more), rule.more);
     const auc = rule.model?.auc ?? NaN;
     return [rank, rowHead(rule, rule.actsLike), cost, more, cell("–"), cell(Number.isNaN(auc) ? "" : fixed(auc, 3).replace(/^0/, ""), auc)];
   });
   const heads = [["#"], ["Model"], ["Cost", spread ? said("interval_head", { level: LEVEL }) : ""], ["More than the first"], ["May be best"], ["AUC"]];
-  return tableOf(said("answer_alone", { per: page.perWords }), heads, rows, "answer");
+  return tableOf(said("answer_alone", { per: perOf(results) }), heads, rows, "answer");
 }
 
 function skillCell({ skill }) {
@@ -71,12 +76,13 @@ function decompositionTable(state, results) {
     return [String(k + 1), rowHead(rule), ...terms, skillCell(rule.parts)];
   });
   const over = ranged("over_one", "over", state);
-  return tableOf(said("decomposition", { per: page.perWords, over }), [["#"], ["Model"], ["Cost"], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
+  return tableOf(said("decomposition", { per: perOf(results), over }), [["#"], ["Model"], ["Cost"], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
 }
 
 function inRangeTable(state, results) {
   const body = results.order.map(({ model }, k) => {
-    const cells = model.scores.within(state.low, state.high).map((value) => cell(percent(value), value));
+    const [[share, mean], [, , rate]] = [model.everyone ?? model.scores, model.scores].map((table) => table.within(state.low, state.high));
+    const cells = [share, mean, rate].map((value) => cell(percent(value), value));
     return [String(k + 1), rowHead({ model }), ...cells];
   });
   const heads = [["#"], ["Model"], ["Share of cases"], ["Mean score"], ["Observed positives"]];

@@ -108,7 +108,8 @@ class ScoreTable {
 }
 
 // Standard errors from covariances over stretches between cut points: approximate, exact where the range ends at
-// cut points and all its cost ratios count alike.
+// cut points and all its cost ratios count alike. One threshold takes the stretch that ends there, in which a score
+// equal to it is acted on.
 class Spread {
   constructor({ cuts, covariances, quantiles }) {
     this.cuts = decoded(cuts);
@@ -124,7 +125,7 @@ class Spread {
       const [from, to] = [this.cuts[k], this.cuts[k + 1]];
       const mass = costs.between
         ? costs.between(from, to)
-        : Number(costs.low >= from && (costs.low < to || (to === 1 && costs.low === 1)));
+        : Number((from < costs.low || k === 0) && costs.low <= to);
       weights[k] = mass / (to - from);
     }
     this.weights = weights;

@@ -6,11 +6,17 @@ const models = page.models.map((model, index) => ({
   index,
   scores: new ScoreTable(model.scores),
   blocks: new ScoreTable(model.blocks),
-  deployed: model.deployed && new ScoreTable(model.deployed),
+  everyone: model.everyone && new ScoreTable(model.everyone),
+  deployed: model.deployed && decisionTable(model.deployed),
 }));
 const spread = page.spread && new Spread(page.spread);
 const ALL = "treat all";
 const NONE = "treat none";
+
+// Decisions of a rule in use, labels of 0 and 1, are the same at every threshold, 0 and 1 too.
+function decisionTable(columns) {
+  return new ScoreTable({ ...columns, scores: decoded(columns.scores).map((label) => (label === 0 ? -Infinity : Infinity)) });
+}
 
 // The table whose scores, taken at face value, decide as the rule of the evaluation does.
 function actedOn(model) {
@@ -22,7 +28,8 @@ function evaluated(state) {
   const costs = costsOf(state);
   const defined = costs.mass > 0 && costs.mass < Infinity;
   const scale = page.scale === "regret" && !defined ? "loss" : page.scale;
-  const per = page.scale === "regret" ? page.per * page.unit : 1;
+  // without a mean there is no cost of a decision
+  const per = scale === "regret" ? page.per * page.unit : 1;
   const factor = per * { regret: 1 / costs.mass, integral: 1, loss: costs.lossFactor }[scale];
   const { positive, negative } = page.shares;
   const times = (share, loss) => (share === 0 ? 0 : share * loss);
@@ -41,7 +48,8 @@ function evaluated(state) {
   const dearest = page.fixed ? always + never : Math.max(costs.negative(Infinity), costs.positive(-Infinity));
   for (const rule of rules) {
     rule.score = factor * rule.integral;
-    rule.more = factor * gapOf(rule.integral, order[0].integral);
+    const gap = gapOf(rule.integral, order[0].integral);
+    rule.more = Number.isFinite(gap) ? factor * gap : NaN;
     const paid = rule.model?.harm ? rule.model.harm * costs.positive(-Infinity) : 0;
     const [low, high] = intervalOf(rule, costs, factor);
     rule.interval = [Math.max(low, 0), Math.min(high, factor * (dearest + paid))];
@@ -61,7 +69,16 @@ function decided(model, costs) {
   // obtaining the score costs as much as so many missed positives; the parts of the cost are of the scores alone
   found.bare = found.integral;
   found.integral += model.harm ? model.harm * costs.positive(-Infinity) : 0;
-  return model.deployed ? { ...found, actedOn: model.deployed.at(0.5).found + model.deployed.at(0.5).alarms } : found;
+  return { ...found, actedOn: shareActedOn(model, costs, found) };
+}
+
+// Of all rows, where an outcome knows the class of some only.
+function shareActedOn({ acted, deployed, everyone }, costs, found) {
+  if (deployed) {
+    const { found: hits, alarms } = everyone ? everyone.at(page.rule) : deployed.at(0.5);
+    return hits + alarms;
+  }
+  return everyone && acted === "scores" ? everyone.sums(costs).actedOn : found.actedOn;
 }
 
 // Decisions that are the same at every threshold: to act, or not to.
@@ -77,7 +94,7 @@ function intervalOf(rule, costs, factor) {
   if (!spread || (rule.model && rule.place >= page.drawn)) {
     return [NaN, NaN];
   }
-  const error = spread.error(rule.place);
+  const error = errorOf(rule, costs);
   const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
   const unseen = worst.map((cost, k) => {
     const carriers = page.rows[k] * (1 - rule.outside[k][["below", "above"][k]]);
@@ -88,6 +105,20 @@ function intervalOf(rule, costs, factor) {
   });
   const half = Math.hypot(error === 0 ? 0 : spread.quantiles[rule.place] * error, Math.hypot(...unseen) * Math.log(1 - page.level));
   return Number.isFinite(half) ? [factor * (rule.integral - half), factor * (rule.integral + half)] : [NaN, NaN];
+}
+
+// Standard error of the integral: at one threshold that of shares of rows where these count alike.
+function errorOf(rule, { low, high }) {
+  const { alarms, missed } = decisionsAt(rule, low);
+  if (high === 0 && missed === 0) {
+    return 0;
+  }
+  if (low < high || page.counted === null) {
+    return spread.error(rule.place);
+  }
+  const [alarm, miss] = [low, 1 - low];
+  const variance = alarm ** 2 * alarms * (1 - alarms) + miss ** 2 * missed * (1 - missed) - 2 * alarm * alarms * miss * missed;
+  return Math.sqrt(Math.max(variance, 0) / (page.counted - 1));
 }
 
 // What two equal rules leave is rounding, not a difference.
