@@ -163,8 +163,26 @@ def test_decisions_and_thresholds_under_a_capacity_are_those_of_exact_fractions(
         option, exact = costs.Deferral(fee), deferred_exactly(p.tolist(), c, fee, capacity)
         price = capacity_price(table, c, option, capacity)
         assert ((capped_actions(p, c, option, price) == -1) == exact).all()
-        if price > 0.0:
-            assert ((between(p, *decided_at(c, at_capacity(table, c, option, capacity))) == -1) == exact).all()
+        assert ((between(p, *decided_at(c, at_capacity(table, c, option, capacity))) == -1) == exact).all()
+
+
+@pytest.mark.parametrize("shares", [(0.0, 0.0), (0.1, 0.2)])
+@pytest.mark.parametrize("capacity", [None, 20])
+def test_scores_at_which_deferring_gains_exactly_nothing_are_decided(shares, capacity):
+    """The two scores between which deferring pays, in exact fractions, for every fee and cost ratio of two digits."""
+    seen = 0
+    for fee, c in itertools.product(range(30), range(5, 100, 5)):
+        a, b, f, r = (Fraction(str(each)) for each in (*shares, fee / 100, c / 100))
+        low, high = (f + a * r) / ((1 - r) * (1 - b) + a * r), (r * (1 - a) - f) / (r * (1 - a) + b * (1 - r))
+        if not low < r < high:
+            continue
+        p = np.repeat([float(low), float(low) + 1e-12, float(high) - 1e-12, float(high)], 5)
+        option, known = costs.Deferral(fee / 100, *shares), [0] * 5 + [-1] * 10 + [1] * 5
+        assert apply_deferral(p, costs=c / 100, deferral=option, capacity=capacity).tolist() == known
+        zone = evaluate_deferral(np.arange(20) % 2, p, costs=c / 100, deferral=option, capacity=capacity).zone
+        assert ((p > zone[0]) & (p < zone[1])).tolist() == [each == -1 for each in known]
+        seen += 1
+    assert seen > 100
 
 
 def test_intervals_of_shares_end_at_none_and_at_all():

@@ -309,6 +309,25 @@ def test_folder_names_stay_as_they_are_written_where_schemas_differ(engine, cli,
         assert {group["group"]: group["n_rows"] for group in groups if group["model"] == "a"} == rows
 
 
+ALIKE = [("07", "7"), ("1.0", "1"), ("True", "true"), ("1e3", "1000"), ("07",), ("0.50", "2")]
+ALIKE_TO_DUCKDB = [("2026-1-3", "2026-01-03"), ("-0", "0")]
+
+
+@pytest.mark.parametrize("engine", ["auto", "duckdb", "spark"])
+@pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
+def test_folder_names_that_one_type_would_make_alike_stay_apart(engine, cli, folder):
+    pytest.importorskip({"auto": "polars", "spark": "pyspark"}.get(engine, engine))
+    for at, names in enumerate([*ALIKE, *ALIKE_TO_DUCKDB[: 0 if engine == "duckdb" else None]]):
+        for n, name in enumerate(names, 1):
+            target = folder / f"{at}/site={name}"
+            target.mkdir(parents=True)
+            FRAME[: 100 * n].drop("day").write_parquet(target / "part.parquet")
+        found = cli("evaluate", f"{at}/site=*/*.parquet", *ASKED, "--groups", "site", "--engine", engine, "--json")
+        assert found.code == 0, found.err
+        rows = {group["group"]: group["n_rows"] for group in json.loads(found.out)["groups"] if group["model"] == "a"}
+        assert rows == {name: 100 * n for n, name in enumerate(names, 1)}
+
+
 @pytest.mark.usefixtures("days")
 def test_an_engine_takes_the_names_of_action_and_event(cli):
     named = [*ASKED, "--action-name", "refuse", "--event-name", "bad loan"]

@@ -152,6 +152,21 @@ def test_a_file_counts_once_alone_and_among_those_of_a_pattern(bench, cli, folde
         assert (refused.code, f"old.parquet: was counted already, on day {day}" in refused.err) == (3, True)
 
 
+def test_a_copy_among_the_files_of_a_pattern_is_refused(bench, cli, folder):
+    cli(*START)
+    day = next(iter(bench))
+    shutil.copy(folder / f"day={day}" / "a.parquet", folder / f"day={day}" / "c.parquet")
+    empty = pl.DataFrame(bench[day])[:0]
+    for name in ("d", "e"):  # parts without rows may be alike
+        empty.write_parquet(folder / f"day={day}" / f"{name}.parquet")
+    before = (folder / "w.json").read_bytes()
+    refused = cli("watch", "add", f"day={day}/[ac]*.parquet", "--state", "w.json")
+    assert (refused.code, f"c.parquet: is a copy of 'day={day}/a.parquet'" in refused.err) == (3, True), refused.err
+    assert (folder / "w.json").read_bytes() == before
+    added = cli("watch", "add", f"day={day}/[abde].parquet", "--state", "w.json", "--json")
+    assert json.loads(added.out)["monitors"][0]["n_rows"] == 4000
+
+
 def test_a_state_with_one_digest_for_a_pattern_still_knows_its_files(bench, cli, folder):
     cli(*START)
     day = next(iter(bench))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, costs, evaluate
+from stakes import PartlyVerified, ScoreTable, TimeToEvent, costs, evaluate
 from stakes.core import score_table
 from stakes.core.score_table import in_cells, in_narrow_cells
 from stakes.evaluation._calibration import decomposition_of, promise_of
@@ -59,6 +59,38 @@ def test_decisions_fitted_to_dependent_rows_leave_the_calibration_of_the_scores_
     assert found.slope == pytest.approx(calibration_summary(Y, Q).slope)
     assert np.isnan(found.interval("slope")).all()
     assert "where decisions are fitted" in found.note
+
+
+def outcomes():
+    """Outcomes that estimate weights from all rows: followed up with censoring, and verified in part."""
+    rng = np.random.default_rng(5)
+    time, censored = rng.exponential(2 / Q), rng.exponential(12, len(Q))
+    followed = TimeToEvent(event=time <= censored, time=np.minimum(time, censored), horizon=0.5)
+    seen = np.where(rng.random(len(Q)) < 0.3 + 0.6 * Q, Y, np.nan)
+    return {"followed": followed, "verified": PartlyVerified(seen, groups=np.digitize(Q, [0.1, 0.3]))}
+
+
+@pytest.mark.parametrize("kind", ["followed", "verified"])
+@pytest.mark.parametrize("clusters", [None, CLUSTERS], ids=["rows", "clusters"])
+def test_scores_are_calibrated_the_same_whatever_decides_where_an_outcome_estimates_weights(kind, clusters):
+    outcome, asked = outcomes()[kind], {"costs": RANGE, "clusters": clusters}
+    models = {**MODELS, "turned": 1 - Q}
+    fitted, plain = (evaluate(outcome, models, rule=rule, **asked) for rule in ("optimal", "score"))
+    for name in models:
+        for found, expected in zip(*(e.calibration.of(name).parts().values() for e in (fitted, plain)), strict=True):
+            same(found, expected)
+        assert fitted.auc(name) == plain.auc(name)
+    assert not math.isnan(fitted.calibration.of("fair").overall.interval("slope")[0])
+    assert "inverted" in {finding.code for finding in fitted.findings}
+
+
+def test_no_finding_takes_copies_as_rows_of_their_own_where_decisions_are_fitted_to_them():
+    rng = np.random.default_rng(0)
+    q = rng.beta(2, 4, 40)
+    y, score, copies = (np.repeat(column, 40) for column in (rng.random(40) < q / 2, q, np.arange(40)))
+    plain, clustered = (evaluate(y, score, costs=RANGE, rule="optimal", clusters=c) for c in (None, copies))
+    assert "calibration-in-the-large" in {finding.code for finding in plain.findings}
+    assert "calibration-in-the-large" not in {finding.code for finding in clustered.findings}
 
 
 def test_a_range_without_scores_says_so():

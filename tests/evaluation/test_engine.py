@@ -314,8 +314,9 @@ def test_an_evaluation_over_clusters_in_the_engine_is_that_of_the_rows(lazy, ask
             {"prevalence": 0.02},
             "one cluster holds 100% of the weight of the positives",
         ),
+        (np.where(Y & (np.arange(ROWS) % 9 < 4), 0, np.arange(ROWS)), {"prevalence": 0.3}, ""),
     ],
-    ids=["one is large", "few with positives", "one with positives", "one with positives, at a prevalence"],
+    ids=["one is large", "few with positives", "one with positives", "and at a prevalence", "nearly half of them"],
 )
 def test_uneven_clusters_get_what_they_get_in_memory(codes, asked, reason):
     frames = (make(COLUMNS | {"patient": codes}) for make in (duckdb, pl.DataFrame))

@@ -1,6 +1,7 @@
 """The bootstrap: resampled tables against brute force, standard errors against closed forms, refusals."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from stakes import ScoreTable, bounded_brier_loss, net_benefit_score
 from stakes.base.validation import BinarySample
-from stakes.inference import bootstrap
+from stakes.inference import bootstrap, metric_interval
 from stakes.inference._bootstrap import (
     RowSource,
     TableSource,
@@ -418,3 +419,24 @@ def test_resamples_without_a_class_that_a_stated_prevalence_needs_are_left_out()
         expected.append(losses or [math.nan, math.nan])
     assert 0 < np.isnan(expected).any(axis=1).sum() < 30
     np.testing.assert_allclose(found.replicates[:, :, 0], expected, rtol=1e-12)
+
+
+def test_a_cluster_of_more_than_half_of_a_class_is_warned_of_where_metric_interval_gives_no_interval():
+    rng = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(20), 30)
+    for many in (0.3, 1.0):
+        y = rng.random(600) < np.where(clusters == 0, many, 0.03)
+        score = 1 / (1 + np.exp(-rng.normal(size=600) - y))
+        for metric, options in (
+            ("roc_auc_score", {}),
+            ("bounded_brier_loss", {}),
+            ("bounded_brier_loss", {"prevalence": 0.2}),
+        ):
+            reason = metric_interval(y, score, metric, clusters=clusters, **options).note
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                bootstrap(y, score, metric, clusters=clusters, n_resamples=50, random_state=0, **options)
+            assert [str(each.message) for each in seen if each.filename == __file__] == (
+                [f"{reason}, and these are too short."] if reason.startswith("one cluster") else []
+            )
+            assert reason.startswith("one cluster") is (many == 1.0 and (metric, options) != ("bounded_brier_loss", {}))

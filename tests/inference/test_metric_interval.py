@@ -9,7 +9,8 @@ from scipy import stats
 
 import stakes
 from stakes import ScoreTable, costs
-from stakes.inference import Moments, metric_difference, metric_interval
+from stakes.actions import evaluate_deferral
+from stakes.inference import Moments, calibration_summary, confidence_band, metric_difference, metric_interval
 from stakes.metrics import partial_auc_score
 
 METRICS = {
@@ -657,6 +658,40 @@ def test_a_cluster_of_more_than_half_of_a_class_has_no_interval_where_means_are_
     assert metric_interval(~y, 1 - a, name, clusters=clusters, **options).note == found.note.replace("posi", "nega")
     # the mean over all rows rests on all clusters
     assert not np.isnan(metric_interval(y, a, "bounded_brier_loss", clusters=clusters).interval).any()
+
+
+AT_A_PREVALENCE = {
+    "metric_interval": lambda y, a, _, **of: metric_interval(y, a, "bounded_brier_loss", **of),
+    "metric_difference": lambda y, a, b, **of: metric_difference(y, a, b, "net_benefit_score", threshold=0.3, **of),
+    "evaluate": lambda y, a, _, **of: stakes.evaluate(y, a, costs=(0.1, 0.4), **of).results[0],
+    "compare": lambda y, a, b, **of: stakes.compare(y, a, b, costs=0.3, **of),
+    "confidence_band": lambda y, a, _, **of: confidence_band(y, a, "regret", thresholds=[0.3], **of),
+    "evaluate_deferral": lambda y, a, _, **of: evaluate_deferral(y, a, costs=0.3, deferral=0.1, **of).estimates["cost"],
+    "observed_to_expected": lambda y, a, _, **of: calibration_summary(y, a, **of).estimates[0],
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", AT_A_PREVALENCE)
+def test_error_at_a_stated_prevalence_is_the_jackknifes_where_one_cluster_has_nearly_half_of_a_class(name, weighted):
+    """Leaving out a cluster leaves the rest of each class, whose mean counts by the prevalence as before."""
+    y, a, b, clusters = cluster_of_positives(0.6)
+    weight = np.random.default_rng(2).gamma(5, 0.2, len(y)) if weighted else np.ones(len(y))
+
+    def found(kept, **dependence):
+        estimate = AT_A_PREVALENCE[name](
+            y[kept], a[kept], b[kept], sample_weight=weight[kept], prevalence=0.3, **dependence
+        )
+        known = next(each for each in ("value", "difference", "score", "estimate") if hasattr(estimate, each))
+        return float(np.ravel(getattr(estimate, known))[0]), float(np.ravel(estimate.standard_error)[0])
+
+    left = np.array([found(clusters != code)[0] for code in range(20)])
+    error, exact = found(slice(None), clusters=clusters)[1], name != "observed_to_expected"
+    if exact:
+        centre = found(slice(None))[0]
+        assert error == pytest.approx(math.sqrt(19 / 20 * np.sum((left - centre) ** 2)), rel=1e-9)
+    else:  # a ratio is no mean
+        assert error == pytest.approx(math.sqrt(19 * np.var(left)), rel=0.05)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])

@@ -322,6 +322,19 @@ def test_numbers_name_their_group_as_integers_and_as_floats(kind):
         assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 200, 200 - lacking]
 
 
+@pytest.mark.parametrize(("missing", "called"), [(None, "None"), (np.nan, "nan"), (np.float64("nan"), "nan")])
+def test_a_row_without_a_group_is_not_in_the_group_of_that_name(missing, called):
+    y, score = rows(400, 5)
+    kept = KeptEvaluation.of(
+        evaluate(y, {"m": score}, costs=COSTS, groups={"at": np.where(np.arange(400) % 2 == 0, called, "home")})
+    )
+    place = np.array([missing, called, "home", "home"] * 100, dtype=object)
+    watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"at": place})
+    assert {name: each.n_rows for name, each in watch.monitors.items()} == {
+        "m": 400, f"m, at = {called}": 100, "m, at = home": 200,
+    }  # fmt: skip
+
+
 def test_groups_that_no_monitor_has_are_refused_by_name():
     y, score = rows(400, 5)
     place = np.where(np.arange(400) % 2 == 0, "clinic", "home")

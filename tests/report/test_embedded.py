@@ -95,7 +95,7 @@ def standard_errors(spread, weights):
 
 DEPENDENCE = {
     "independent": {},
-    "clusters": {"clusters": np.random.default_rng(2).integers(0, 200, 3000)},
+    "clusters": {"clusters": np.random.default_rng(2).geometric(0.1, 3000)},
     "no lags": {"lags": 0},
     "lags": {"lags": 7},
     "all lags": {"lags": 2999},

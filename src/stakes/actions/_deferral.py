@@ -164,8 +164,17 @@ def face_actions(score: Floats, c: float, deferral: Deferral) -> Actions:
 
 def decided_at(c: float, deferral: Deferral) -> tuple[float, float]:
     """Wait below the first, act from the second on, defer in between."""
-    zone = deferral_zone(c, deferral)
+    zone = decided_zone(c, deferral)
     return (c, c) if zone is None else (float(np.nextafter(zone[0], 2.0)), zone[1])
+
+
+def decided_zone(c: float, deferral: Deferral) -> tuple[float, float] | None:
+    """Zone of the scores that gain more than rounding, so that a score at an end is decided; None where none is."""
+    zone = deferral_zone(c, deferral)
+    within = deferral_zone(c, replace(deferral, fee=deferral.fee + 10.0**-_DECIMALS))
+    if zone is None or within is None:
+        return None
+    return within[0] if zone[0] > 0.0 else 0.0, within[1] if zone[1] < 1.0 else 1.0
 
 
 def between(score: Floats, low: float, high: float) -> Actions:
@@ -202,10 +211,8 @@ def capacity_price(table: ScoreTable, c: float, deferral: Deferral, capacity: in
 
 
 def at_capacity(table: ScoreTable, c: float, deferral: Deferral, capacity: int | Fraction) -> Deferral:
-    """Return the option at the fee at which its zone of scores defers no more of these rows than the capacity."""
-    price = capacity_price(table, c, deferral, capacity)
-    # beyond the rounding of gains, so that the ends of the zone do not take in the level that gains just the price
-    return replace(deferral, fee=deferral.fee + price + 10.0**-_DECIMALS) if price > 0.0 else deferral
+    """Return the option at the fee at which it defers no more of these rows than the capacity."""
+    return replace(deferral, fee=deferral.fee + capacity_price(table, c, deferral, capacity))
 
 
 def capped_actions(score: Floats, c: float, deferral: Deferral, price: float) -> Actions:

@@ -549,10 +549,10 @@ def _zone(
     if not isinstance(costs, Fixed):
         return None
     if rule == "score" and capacity is None:
-        return _deferral.deferral_zone(costs.c, deferral)
+        return _deferral.decided_zone(costs.c, deferral)
     table = ScoreTable.from_sample(sample)
     if rule == "score":
-        return _deferral.deferral_zone(costs.c, _deferral.at_capacity(table, costs.c, deferral, capacity or 0))
+        return _deferral.decided_zone(costs.c, _deferral.at_capacity(table, costs.c, deferral, capacity or 0))
     pair = _deferral.best_pair(table, costs.c, deferral, capacity)
     return None if pair.low == pair.high else (pair.low, pair.high)
 

@@ -119,7 +119,7 @@ def day_of(file: str, stated: str | None) -> int | str:
 
 
 def new_digests(file: str, counted: Mapping[str, list[str]]) -> list[str]:
-    """Digests of the files that a name or a pattern covers; one that was counted is refused, unless it has no rows."""
+    """Digests of the files that a name or a pattern covers; one counted already or twice is refused if it has rows."""
     import glob
 
     from stakes.tables import file_digest
@@ -132,6 +132,10 @@ def new_digests(file: str, counted: Mapping[str, list[str]]) -> list[str]:
     for each, digest in {file: _short("".join(sorted(full.values()))), **mine}.items():
         if digest in before and _has_rows(each):
             raise DataError(f"was counted already, on day {name(before[digest])}", file=each)
+    first = {digest: each for each, digest in reversed(mine.items())}
+    copy = next((each for each, digest in mine.items() if first[digest] != each and _has_rows(each)), None)
+    if copy is not None:
+        raise DataError(f"is a copy of {name(first[mine[copy]], 200)!r}, and each file counts once", file=copy)
     return list(mine.values())
 
 

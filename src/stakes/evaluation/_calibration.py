@@ -181,10 +181,9 @@ def area_of(standings: Standings, model: str, level: float | None = None) -> Est
     """Area under the ROC curve of the scores, with its interval."""
     each = [_area(one, model) for one in standings.imputations or (standings,)]
     area = pooled(each, standings.units, log_odds=True)
-    level, name = level or standings.confidence_level, "roc_auc_score"
-    if _lost(standings):
-        return Estimate(name, area.value, math.nan, (math.nan, math.nan), level, _lost(standings))
-    return Estimate(name, area.value, area.standard_error, area.interval(level), level, area.note)
+    level = level or standings.confidence_level
+    found = Estimate("roc_auc_score", area.value, area.standard_error, area.interval(level), level, area.note)
+    return _without_lost(standings, found)
 
 
 def _area(standings: Standings, model: str) -> Area:
@@ -198,7 +197,8 @@ def _lost(standings: Standings) -> str:
     """Why only the table has the scores of rows that depend on each other; empty where the rows have them too."""
     if standings.clusters_unseen:
         return _IN_ENGINE
-    fitted = standings.rule == "optimal" and standings.rows is not None and standings.rows.dependent
+    rows = standings.rows
+    fitted = standings.rule == "optimal" and rows is not None and rows.origin is None and rows.dependent
     return _FITTED if fitted else ""
 
 
@@ -212,10 +212,13 @@ def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSumma
         return None
     fixed = ends == (0.0, 1.0) and standings.score_tables[0].fixed_prevalence
     summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
-    if _lost(standings):
-        none: dict[str, Any] = {"standard_error": math.nan, "interval": (math.nan, math.nan), "note": _lost(standings)}
-        return replace(summary, estimates=tuple(replace(each, **none) for each in summary.estimates))
-    return summary
+    return replace(summary, estimates=tuple(_without_lost(standings, each) for each in summary.estimates))
+
+
+def _without_lost(standings: Standings, found: Estimate) -> Estimate:
+    """The estimate, without its interval where only the table has the scores of rows that depend on each other."""
+    lost = _lost(standings)
+    return replace(found, standard_error=math.nan, interval=(math.nan, math.nan), note=lost) if lost else found
 
 
 def decomposition_of(standings: Standings, model: str) -> DecompositionInterval | None:
@@ -256,7 +259,7 @@ def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
             [event_ratio(one, model, level) for one in standings.imputations], standings.units, log=True
         )
     cells, codes, lags = all_cells(standings, model)
-    return observed_to_expected(cells, cells.design(codes, lags), level)
+    return _without_lost(standings, observed_to_expected(cells, cells.design(codes, lags), level))
 
 
 def all_cells(standings: Standings, model: str, *, exact: bool = False) -> tuple[WeightedCells, Any, Any]:
@@ -275,7 +278,9 @@ def _rows(
 ) -> tuple[EvaluationData, Any, Any] | None:
     """Rows, clusters and lags; the table where it says as much, or the rows were recalibrated or are not known."""
     rows, place = standings.rows, standings.models.index(model)
-    if rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
+    if rows is not None and rows.origin is not None and standings.rule == "optimal":  # it keeps the scores themselves
+        rows = replace(rows, scores=[score[rows.origin.places] for score in rows.every_score])
+    elif rows is None or (rows.weight is None and not rows.dependent) or standings.rule == "optimal":
         table = standings.score_tables[place]
         first, last = int(np.searchsorted(table.scores, low)), int(np.searchsorted(table.scores, high, side="right"))
         if first == last:

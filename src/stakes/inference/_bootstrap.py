@@ -39,6 +39,7 @@ from stakes.outputs.hooks import time_left
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import guess
 from stakes.variance.dependence import check_dependence
+from stakes.variance.sums import Clusters, members
 
 Draw = Callable[[np.random.Generator], Integers]
 Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
@@ -517,7 +518,8 @@ def bootstrap(
     UserWarning
         Where the mean of the replicates is more than a quarter of a standard error off, beyond the resampling noise
         (Efron and Tibshirani 1993, section 10.3), or where the statistic is undefined on some resamples, which are left
-        out.
+        out; and where one cluster holds more than half of all weight or, where a metric takes a ranking or a prevalence
+        is stated, of that of a class.
 
     Notes
     -----
@@ -621,6 +623,8 @@ def _source(
         raise ValueError("clusters= and block_length= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     samples = [evaluation_data(y_true, values, **data).rows for values in scores]
     draw, scheme = _rows_drawn(len(samples[0].y), clusters, block_length, data["sample_weight"])
+    if scheme == "clusters":
+        _warn_of_a_large_cluster(clusters, samples[0], data, by_class=prevalence is not None or not data["probability"])
     if scheme == "rows":
         order = settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
         samples = [sample.arranged(order) for sample in samples]
@@ -678,6 +682,16 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
             sys.stderr.flush()
 
     return write
+
+
+def _warn_of_a_large_cluster(clusters: Any, sample: BinarySample, data: dict[str, Any], *, by_class: bool) -> None:
+    codes, _ = check_dependence(clusters, None, len(sample.y), data["sample_weight"])
+    weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
+    if codes is None:
+        return
+    reason = Clusters(codes, weight / weight.sum(), members(sample.y) if by_class else ()).reason()
+    if reason:
+        warnings.warn(f"{reason}, and these are too short.", stacklevel=4)
 
 
 def _warn_of_undefined(result: Bootstrap) -> None:

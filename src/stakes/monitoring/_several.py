@@ -257,7 +257,7 @@ class CostMonitors(Tabular):
         watched = self._groups_of[column]
         found: list[str | None] = []
         for value, text in zip(values, texts, strict=True):
-            forms = [text]
+            forms = [] if is_missing(value) else [text]  # there may be a group called "None" or "nan"
             if isinstance(value, float) and value.is_integer():  # beside a missing value, whole numbers become floats
                 forms.append(f"{value:.0f}")
             elif isinstance(value, int):

@@ -26,7 +26,7 @@ from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, visible
 from stakes.report._page import SPOKEN, Model, counted_per
 from stakes.variance.dependence import Design
-from stakes.variance.sums import Clusters, bessel, t_quantile
+from stakes.variance.sums import Clusters, bessel, members, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -348,8 +348,11 @@ def dependent_covariances(
     if rows.origin is not None or rows.lags == "auto":
         units = _units(terms, rows, rules)
     elif rows.clusters is not None:
-        clusters = Clusters(rows.clusters, terms.weight / terms.total)
-        units, factor = _changes(terms, clusters), 1.0 / float(bessel(len(clusters)))
+        classes = members(rows.y, 2) if rows.fixed_prevalence else ()
+        clusters = Clusters(rows.clusters, terms.weight / terms.total, classes)
+        place = np.where(rows.y & rows.fixed_prevalence, 1, 0), np.searchsorted(clusters.codes, rows.clusters)
+        terms.weight = terms.weight / clusters.rest[place]
+        units, factor = _sums_of(terms, clusters), 1.0 / float(bessel(len(clusters)))
     else:
         last = int(rows.lags or 0)
         units, factor = _windows(terms, count, last), float(bessel(count)) / (last + 1)
@@ -359,15 +362,15 @@ def dependent_covariances(
     return factor * gram
 
 
-def _changes(terms: _Terms, clusters: Clusters) -> Iterator[Floats]:
-    """What leaving out each cluster changes: whole clusters, as many at a time as fit a block of rows."""
+def _sums_of(terms: _Terms, clusters: Clusters) -> Iterator[Floats]:
+    """Sums over each cluster: whole clusters, as many at a time as fit a block of rows."""
     order, starts, first = clusters.order, clusters.starts, 0
     ends = np.append(starts[1:], len(order))
     while first < len(starts):
         last = max(int(np.searchsorted(ends, starts[first] + _DEPENDENT_BLOCK, side="right")), first + 1)
         part = order[starts[first] : ends[last - 1]]
         groups = np.repeat(np.arange(last - first), ends[first:last] - starts[first:last])
-        yield terms.summed(part, groups, last - first) / (1.0 - clusters.shares[first:last])[:, None, None]
+        yield terms.summed(part, groups, last - first)
         first = last
 
 
@@ -385,7 +388,7 @@ def _windows(terms: _Terms, count: int, last: int) -> Iterator[Floats]:
 
 def _units(terms: _Terms, rows: PairedRows, rules: int) -> Iterator[Floats]:
     """Independent units of all rows of an outcome that weighs them, or cosine coefficients of rows in order."""
-    design = Design(rows.y, terms.weight, codes=rows.clusters, lags=rows.lags, origin=rows.origin)
+    design = Design(rows.y, terms.weight, None, rows.fixed_prevalence, rows.clusters, rows.lags, rows.origin)
     lines = [
         [design.independent_units(design.with_weight_estimation(column)) for column in terms.columns(rule)]
         for rule in range(rules)

@@ -8,9 +8,11 @@ import mmap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from struct import Struct, error
 from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -520,6 +522,10 @@ def refused(origin: Location, what: str) -> Iterator[None]:
 # as in DuckDB's union by name; a needed column without a common type is refused.
 
 
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_KINDS: tuple[Callable[[str], Any], ...] = (np.int64, float, date.fromisoformat)
+
+
 def scan_alike(
     files: list[str],
     scan: Callable[[list[str], Collection[str]], Any],
@@ -531,9 +537,9 @@ def scan_alike(
     ``scan`` takes files of one schema, and which columns from folder names to read as text.
     """
     schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
-    first = next(iter(schemas.values()), {})
+    first, texts = next(iter(schemas.values()), {}), _kept_as_text(files)
     if all(schema == first for schema in schemas.values()):
-        return scan(files, ())
+        return scan(files, texts)
     if models is None:
         models = [name for name, dtype in first.items() if dtype.is_numeric()]
     needed = dict.fromkeys([*columns, *models])
@@ -541,16 +547,29 @@ def scan_alike(
     groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
     for file, schema in schemas.items():
         groups.setdefault(tuple(sorted(schema.items(), key=lambda item: item[0])), []).append(file)
-    frames = [nw.from_native(scan(group, ())).lazy() for group in groups.values()]
+    frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
     known = {name for schema in schemas.values() for name in schema}
     keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
-    # columns from folder names: a type that only some groups of files allow would make one value of 07 and 7
-    texts = [name for name in keys[0] if len({found[name] for found in keys if name in found}) > 1]
-    if texts:
-        frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
-    types |= {name: nw.String() if name in texts else dtype for name, dtype in keys[0].items()}
+    types |= {name: _common([found.get(name) for found in keys]) or nw.String() for name in keys[0]}
     alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
     return nw.concat(alike, how="vertical").to_native()
+
+
+def _kept_as_text(files: list[str]) -> list[str]:
+    """Columns from folder names whose values a type would change, and could make alike, such as 07 and 7."""
+    found: dict[str, set[str]] = {}
+    for name, equals, value in (part.partition("=") for file in files for part in Path(file).parent.parts):
+        if equals and value != _NULL:
+            found.setdefault(name, set()).add(unquote(value))
+    return [name for name, texts in found.items() if not any(_unchanged(texts, kind) for kind in _KINDS)]
+
+
+def _unchanged(texts: set[str], kind: Callable[[str], Any]) -> bool:
+    """Whether every text is how its value is written."""
+    try:
+        return all(str(kind(text)) == text for text in texts)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _schema(file: str) -> Schema:
@@ -722,7 +741,7 @@ def _polars() -> _Scanner:
 
     def scan(files: list[str], partitioned: bool, texts: Collection[str]) -> Any:  # noqa: FBT001  (one for all)
         found = pl.scan_parquet(files, hive_partitioning=partitioned, glob=False)
-        if not texts:
+        if not (partitioned and texts):
             return found
         own = pl.read_parquet_schema(files[0])
         keys = {name: kind for name, kind in found.collect_schema().items() if name not in own}
@@ -752,7 +771,7 @@ def _spark() -> _Scanner:
         if partitioned:
             reader = reader.option("basePath", _common_folder(files))
         found = reader.parquet(*files)
-        if not texts:
+        if not (partitioned and texts):
             return found
         text, kinds = sql.types.StringType(), {field.name: field.dataType for field in found.schema}
         fields = [sql.types.StructField(name, text if name in texts else kind) for name, kind in kinds.items()]

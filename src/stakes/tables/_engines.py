@@ -713,6 +713,7 @@ def sum_clusters(
     rule: float | str,
     centres: Floats,
     shares: Floats,
+    prevalence: float | None = None,
     weight: str | None = None,
     pos_label: object = None,
 ) -> dict[str, Floats]:
@@ -736,6 +737,8 @@ def sum_clusters(
         What the differences of each class are centred on, by pair.
     shares : ndarray of shape (2,)
         Part of a weight of one in all weight, by class.
+    prevalence : float, optional
+        The stated share of positives: without a cluster, the rest of its own is left of each class.
     weight : str, optional
         Column with weights.
     pos_label : object, optional
@@ -771,7 +774,7 @@ def sum_clusters(
     missing = choose(is_missing(nw.col("g0"), frame.collect_schema()[clusters]), 1, 0)
     names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), max_loss)
     each = _each_cluster(rows, names, missing, weighted=weight is not None)
-    sums = _sums(each, names, gaps, centres, shares, weighted=weight is not None)
+    sums = _sums(each, names, gaps, centres, shares, prevalence=prevalence, weighted=weight is not None)
     found = {name: float(values[0]) for name, values in run(sums).to_dict(as_series=False).items()}
     total = int(found["n0"] + found["n1"])
     if found["gone"]:
@@ -814,23 +817,36 @@ def _each_cluster(
 
 
 def _sums(
-    table: nw.LazyFrame[Any], names: Sequence[str], gaps: Gaps, centres: Floats, shares: Floats, *, weighted: bool
+    table: nw.LazyFrame[Any],
+    names: Sequence[str],
+    gaps: Gaps,
+    centres: Floats,
+    shares: Floats,
+    *,
+    prevalence: float | None,
+    weighted: bool,
 ) -> nw.LazyFrame[Any]:
     """Aggregate over all clusters into one row."""
     mass = [nw.col(f"{'m' if weighted else 'n'}{k}").cast(nw.Float64) for k in (0, 1)]
     share = reduce(add, (float(part) * its for part, its in zip(shares, mass, strict=True)))
     table = table.with_columns(share.alias("share"), (nw.col("n0") + nw.col("n1")).cast(nw.Float64).alias("size"))
-    rest = choose(nw.col("share") < 1.0, 1.0 - nw.col("share"), 1.0)  # a single cluster has no interval
+    share_of = [nw.col("share")] * 2
+    if prevalence is not None:
+        stated = 1.0 - prevalence, prevalence
+        share_of = [mine * float(part / whole) for mine, part, whole in zip(mass, shares, stated, strict=True)]
+    # what one cluster holds alone has no interval
+    rest = [choose(its < 1.0, 1.0 - its, 1.0).alias(f"rest{k}") for k, its in enumerate(share_of)]
+    table = table.with_columns(*rest)
     moved = {}
     for at, pair in enumerate(gaps):
         parts = []
         for k, gap in enumerate(pair):
             centre, part = float(centres[k, at]), float(shares[k])
             if isinstance(gap, str):
-                parts.append((nw.col(f"x{k}_{gap}") - centre * mass[k]) * part)
+                parts.append((nw.col(f"x{k}_{gap}") - centre * mass[k]) * part / nw.col(f"rest{k}"))
             else:
-                parts.append(mass[k] * ((gap - centre) * part))
-        moved[f"u{at}"] = reduce(add, parts) / rest
+                parts.append(mass[k] * ((gap - centre) * part) / nw.col(f"rest{k}"))
+        moved[f"u{at}"] = reduce(add, parts)
     table = table.with_columns(*(value.alias(name) for name, value in moved.items()))
     terms = {"largest": nw.col("share").max(), "gone": nw.col("gone").sum()}
     for name in ("share", "size", *moved):

@@ -706,7 +706,8 @@ class PairSums(Serializable):
         by = found._factors(prevalence)
         shares, sums = by / (by * found.mass).sum(), found._sums(by)
         centres = sums.mean if prevalence is not None else np.tile(sums.value, (2, 1))
-        summed = sum_clusters(native.lazy(), **what, **asked, clusters=clusters, centres=centres, shares=shares)
+        about: dict[str, Any] = {"clusters": clusters, "centres": centres, "shares": shares, "prevalence": prevalence}
+        summed = sum_clusters(native.lazy(), **what, **asked, **about)
         return replace(found, clusters=ClusterSums.of(summed, shares, prevalence))
 
     @classmethod

@@ -190,7 +190,7 @@ class Design:
         """Sum the rows' contributions over independent units: clusters, cosine coefficients or windows."""
         n = contributions.shape[-1]
         if self.codes is not None:
-            return self._left_out(contributions) / np.sqrt(bessel(len(self.clusters)))
+            return self.clusters.left_out(contributions) / np.sqrt(bessel(len(self.clusters)))
         if self.lags == "auto":
             count = waves(n)
             return cosine_sums(contributions, count) * np.sqrt(n / count)
@@ -204,7 +204,7 @@ class Design:
         """Variance of an estimate from the contributions of all rows, its degrees of freedom, and why it is unknown."""
         if self.codes is not None:
             clusters = self.clusters
-            variance, degrees = left_out_variance(self._left_out(contributions), clusters.degrees())
+            variance, degrees = left_out_variance(clusters.left_out(contributions), clusters.degrees())
             return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
         if self.lags is not None:
             variance, degrees, reason = ordered_variance(contributions, self.lags)
@@ -217,12 +217,6 @@ class Design:
         if self.codes is None:
             raise ValueError("these rows have no clusters.")
         return Clusters(self.codes, self._own(self.share), self.own_members if self.fixed or self.by_class else ())
-
-    def _left_out(self, contributions: Floats) -> Floats:
-        """How far leaving out each cluster moves an estimate."""
-        if self.by_class:
-            return self.clusters.left_out_by_class(contributions, self.own_members)
-        return self.clusters.left_out(contributions)
 
     @cached_property
     def own_members(self) -> tuple[Bools, ...]:
@@ -271,9 +265,9 @@ class Design:
         """The same over clusters."""
         clusters, classes, (counts, masses, rows) = self.clusters, self.own_members, self._by_class
         sums = clusters.by_class(self._own(self.share * values), classes)
-        if slope is None and self.origin is None and not self.fixed:
+        if slope is None and self.origin is None and not clusters.classes:
             centred = sums.sum(axis=0) - np.expand_dims(sums.sum(axis=(0, -1)), -1) * clusters.shares
-            changes = clusters.relative(centred)
+            changes = centred / clusters.rest[0]
         else:
             changes = clusters.left_out(self.contributions(self.centred(values) if slope is None else slope))
         powers, own = squares_and_fourths(changes), (np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums))

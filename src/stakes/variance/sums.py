@@ -520,7 +520,7 @@ class Clusters(ClusterShape):
     """Rows grouped by their clusters' codes; ``share`` is each row's part of all weight.
 
     Sums over clusters stand in the last axis, in the order of the codes. ``classes`` are given where estimates are made
-    of their means.
+    of their means: without a cluster, the rest of its own is left of each.
     """
 
     def __init__(self, codes: Integers, share: Floats, classes: Sequence[Bools] = ()) -> None:
@@ -530,12 +530,13 @@ class Clusters(ClusterShape):
         self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         self.codes = ordered[self.starts]
         sizes = np.diff(np.append(self.starts, len(codes))).astype(np.float64)
-        self.shares = self.sums(share)
-        self.shares_of = np.empty((0, len(sizes)))
+        self.shares, self.classes = self.sums(share), classes
+        shares_of = self.shares[None]
         if classes:
             by_class = self.by_class(share, classes)
-            self.shares_of = ratio(by_class, by_class.sum(axis=-1, keepdims=True), 0.0)
-        largest = [float(self.shares.max()), *self.shares_of.max(axis=-1).tolist()]
+            shares_of = ratio(by_class, by_class.sum(axis=-1, keepdims=True), 0.0)
+        self.rest = np.where(shares_of < 1.0, 1.0 - shares_of, np.nan)  # of all weight, or of each class
+        largest = [float(self.shares.max()), *(shares_of.max(axis=-1).tolist() if classes else ())]
         powers = float(np.sum(self.shares**2)), float(np.sum(self.shares**4))
         super().__init__(len(sizes), largest, *powers, float(np.sum(sizes**2)) / len(codes))
 
@@ -546,17 +547,10 @@ class Clusters(ClusterShape):
 
     def left_out(self, contributions: Floats) -> Floats:
         """How far leaving out each cluster moves an estimate, from each row's contribution to its error."""
-        return self.relative(self.sums(contributions))
-
-    def left_out_by_class(self, contributions: Floats, classes: Sequence[Bools]) -> Floats:
-        """The same of an estimate made of means of the classes, of each of which the rest of its own is left."""
-        rest = np.where(self.shares_of < 1.0, 1.0 - self.shares_of, np.nan)
-        return np.asarray((self.by_class(contributions, classes) / rest).sum(axis=0))
-
-    def relative(self, sums: Floats) -> Floats:
-        """The same from each cluster's sum of the contributions."""
-        with np.errstate(divide="ignore", invalid="ignore"):  # a single cluster has no interval
-            return np.asarray(sums / (1.0 - self.shares))
+        if not self.classes:
+            return self.sums(contributions) / self.rest[0]
+        rest = np.expand_dims(self.rest, tuple(range(1, contributions.ndim)))
+        return np.asarray((self.by_class(contributions, self.classes) / rest).sum(axis=0))
 
     def by_class(self, values: Floats, classes: Sequence[Bools]) -> Floats:
         """Sums over each cluster of the values of each class (first axis)."""
