@@ -9,7 +9,7 @@ from scipy import stats
 
 import stakes
 from stakes import ScoreTable, costs
-from stakes.inference import Moments, metric_difference, metric_interval
+from stakes.inference import Moments, bootstrap, metric_difference, metric_interval
 from stakes.metrics import partial_auc_score
 
 METRICS = {
@@ -690,3 +690,20 @@ def test_the_regret_of_auc_over_clusters_of_one_row_is_that_of_independent_rows(
             [metric_difference(y, a, b, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
         ):
             assert found[0].standard_error == pytest.approx(found[1].standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("options", [{"bounds": (0.2, 0.5)}, {"cost": "score"}], ids=str)
+def test_the_regret_of_auc_within_bounds_or_by_the_score_is_left_to_the_bootstrap(options):
+    y, a, b, _ = rows()
+    value, whole = (stakes.metrics.auc_regret(y, a, **asked) for asked in (options, {}))
+    assert value != pytest.approx(whole, rel=0.02)
+    drawn = bootstrap(y, a, metric="auc_regret", n_resamples=20, **options)
+    assert float(drawn.values.item()) == pytest.approx(value, rel=1e-12)
+    for call in (
+        lambda: metric_interval(y, a, "auc_regret", **options),
+        lambda: metric_difference(y, a, b, "auc_regret", **options),
+    ):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} of auc_regret has .* bootstrap serves the others"):
+            call()
+    stated = {"bounds": [0, 1], "cost": "event_rate"}
+    assert metric_interval(y, a, "auc_regret", **stated) == metric_interval(y, a, "auc_regret")
