@@ -707,3 +707,11 @@ def test_the_regret_of_auc_within_bounds_or_by_the_score_is_left_to_the_bootstra
             call()
     stated = {"bounds": [0, 1], "cost": "event_rate"}
     assert metric_interval(y, a, "auc_regret", **stated) == metric_interval(y, a, "auc_regret")
+
+
+@pytest.mark.parametrize("as_given", [list, np.array], ids=["list", "array"])
+def test_clusters_of_a_table_need_its_rows(as_given):
+    y, a, _, _ = rows()
+    table = ScoreTable.from_predictions(y, a)
+    with pytest.raises(ValueError, match="clusters= and lags= need the rows"):
+        metric_interval(table, None, "roc_auc_score", clusters=as_given(range(len(y))))

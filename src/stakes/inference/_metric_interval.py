@@ -275,11 +275,11 @@ def _measured(
         return _multiclass(name, data, about, options, dependence)
     checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
     if name in CROSS_FITTED:
-        if dependence != (None, None):
+        if any(part is not None for part in dependence):
             raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {name!r} needs.")
         return cross_fitted(name, checked, options, fixed_prevalence=fixed)
     cells, rows = cells_of(checked, fixed_prevalence=fixed), checked.sample
-    if rows is None and dependence != (None, None):
+    if rows is None and any(part is not None for part in dependence):
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     known = (None, None) if rows is None else dependence_of(rows, *dependence, about["sample_weight"])
     if name not in AREAS:
