@@ -230,6 +230,24 @@ def test_a_shifted_prior_is_a_scaled_matrix():
     assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
 
 
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(20), 5)], ids=["rows", "clusters"])
+def test_models_with_the_same_probabilities_differ_in_nothing(clusters):
+    y, prob = simulated(100, 3, 5)
+    models = {"a": prob, "b": prob.copy(), "c": prob**1.001 / (prob**1.001).sum(axis=1, keepdims=True)}
+    found = evaluate_actions(y, models, matrices=THREE, clusters=clusters)
+    same, near = found.compare("a", "b"), found.compare("a", "c")
+    assert (same.difference, same.standard_error, same.interval, same.p_value, same.note) == (
+        0.0,
+        0.0,
+        (0.0, 0.0),
+        1.0,
+        "",
+    )
+    # no row seen is decided otherwise, but rows between the two would be
+    assert near.difference == 0.0
+    assert near.interval[0] < 0.0 < near.interval[1]
+
+
 def test_intervals_and_comparisons_are_those_of_means():
     pytest.importorskip("pandas")
     y, prob = simulated(1000, 3, 5)

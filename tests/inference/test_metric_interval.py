@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import stakes
-from stakes import ScoreTable, costs
+from stakes import ScoreTable, TimeToEvent, costs
 from stakes.inference import Moments, bootstrap, metric_difference, metric_interval
 from stakes.metrics import partial_auc_score
 
@@ -509,11 +509,27 @@ def test_interval_of_a_mean_ranks_no_rows(monkeypatch):
     assert metric_interval(y, score, "bounded_brier_skill_score").value < 1.0
 
 
-def test_the_same_scores_differ_in_nothing():
+@pytest.mark.parametrize("name", sorted(METRICS.keys() - {"partial_auc_score"}))
+@pytest.mark.parametrize("asked", ["rows", "weights", "clusters", "lags", "prevalence", "follow-up"])
+def test_the_same_scores_differ_in_nothing(name, asked):
+    rng = np.random.default_rng(4)
+    y, score = rng.random(200) < 0.3, rng.uniform(0.01, 0.99, 200).round(2)
+    about = {"weights": {"sample_weight": rng.integers(0, 3, 200)}, "clusters": {"clusters": np.arange(200) // 4}}
+    about |= {"lags": {"lags": "auto"}, "prevalence": {"prevalence": 0.1}}
+    if asked == "follow-up":
+        y = TimeToEvent(time=rng.exponential(2.0, 200), event=rng.random(200) < 0.6, horizon=1.0)
+    found = metric_difference(y, score, score.copy(), name, **METRICS[name], **about.get(asked, {}))
+    assert (found.difference, found.standard_error, found.p_value, found.note) == (0.0, 0.0, 1.0, "")
+    assert found.interval == (0.0, 0.0)
+
+
+def test_scores_of_the_same_order_or_the_same_costs_may_differ_in_unseen_rows():
     y, score = [0, 1] * 40, np.linspace(0.1, 0.9, 80)
-    for name in ("roc_auc_score", "auc_regret", "bounded_brier_loss"):
-        found = metric_difference(y, score, score, name)
-        assert (found.difference, found.p_value) == (0.0, 1.0)
+    for other in (score**1.001, np.where(score > 0.8, 0.85, score)):
+        found = metric_difference(y, score, other, "net_benefit_score", threshold=0.3)
+        assert found.difference == 0.0
+        assert found.interval[0] < 0.0 < found.interval[1]
+        assert "tells the two apart" in found.note
 
 
 @pytest.mark.parametrize("shared", [1.0, -1.0])  # scores of a case and its control rise together, or apart

@@ -763,6 +763,9 @@ class ActionEvaluation(Tabular):
         one, two = self._place(a), self._place(b)
         level, most = self.confidence_level, float(self.cost_rows.largest.max())
         found = mean_estimates(self.cost_rows, {"difference": (one, two)}, level, (-most, most))["difference"]
+        alike = np.array_equal(self.rows.probs[a], self.rows.probs[b])
+        if alike and not math.isnan(found.interval[0]):  # no unseen row will tell them apart
+            found = replace(found, interval=(0.0, 0.0), note="")
         spread = self.cost_rows.spread(np.array([one]), np.array([two]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
