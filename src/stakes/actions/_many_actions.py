@@ -1092,7 +1092,8 @@ def evaluate_actions(
     actions : array_like of str, optional
         Names of the columns of the matrices; by default the classes, where there are as many.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
     clusters : array_like of shape (n,), optional

@@ -78,7 +78,8 @@ def penalized_brier_loss(
     y_prob : array_like or PyTorch tensor of shape (n, classes)
         Probabilities; each row sums to 1. One column stands for the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -156,7 +157,8 @@ def penalized_log_loss(
     y_prob : array_like or PyTorch tensor of shape (n, classes)
         Probabilities; each row sums to 1. One column stands for the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -316,7 +318,8 @@ def one_vs_rest_bounded_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -518,7 +521,8 @@ def cost_matrix_loss(
     matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -580,7 +584,9 @@ def ordinal_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the ranked probability score for costs uniform on (0, 1).
     labels : array_like, optional
-        The class of each column in order, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas.
+        Whole numbers below the number of columns are column numbers: 1, 2, ... need it where no row is of the last
+        class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -594,7 +600,7 @@ def ordinal_loss(
     Raises
     ------
     ValueError
-        For rows that are not probabilities, unknown labels, or invalid costs.
+        For rows that are not probabilities, unknown labels, texts without an order, or invalid costs.
 
     Notes
     -----
@@ -608,7 +614,7 @@ def ordinal_loss(
     >>> round(ordinal_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]]), 12)  # the ranked probability score
     0.495
     """
-    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    index, prob, weight = check_multiclass(y_true, y_prob, _in_order(y_true, labels), sample_weight)
     measure = as_costs(costs)
     _, factor = check_scale(scale, measure)
     # rounding may make a sum of probabilities exceed one
@@ -617,6 +623,20 @@ def ordinal_loss(
     for cut in range(above.shape[1]):
         rows += factor * measure.row_loss(index > cut, above[:, cut])
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def _in_order(y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike | None:
+    """Labels as stated, or the categories of an ordered Categorical; the order of other texts is not known."""
+    kind: Any = getattr(y_true, "dtype", None)
+    if labels is None and getattr(kind, "ordered", False):
+        return np.asarray(kind.categories)
+    if labels is None:
+        texts = sorted(label for label in set(to_array(y_true, "y_true").ravel().tolist()) if isinstance(label, str))
+        if texts:
+            raise ValueError(
+                f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in column order."
+            )
+    return labels
 
 
 def multilabel_loss(
