@@ -297,6 +297,23 @@ def test_many_labels_cost_the_sum_of_each():
         multilabel_loss(y, prob, costs=[0.1, 0.2])
 
 
+def test_an_array_of_costs_has_one_for_each_label_as_a_list_has():
+    y, prob = [[0, 1], [1, 1]], [[0.3, 0.6], [0.1, 0.9]]
+    each = [expected_regret(np.array(y)[:, k], np.array(prob)[:, k], costs=c) for k, c in enumerate((0.2, 0.5))]
+    for given in ([0.2, 0.5], np.array([0.2, 0.5])):
+        assert multilabel_loss(y, prob, costs=given) == pytest.approx(sum(each), abs=1e-14)
+    both = expected_regret([0, 1, 1, 1], [0.3, 0.1, 0.6, 0.9], costs=(0.2, 0.5))
+    assert multilabel_loss(y, prob, costs=(0.2, 0.5)) == pytest.approx(2 * both, abs=1e-14)
+
+
+@pytest.mark.parametrize("count", [2, 0])
+def test_labels_that_are_not_0_and_1_or_none_at_all_are_refused(count):
+    y, prob = np.array([[-1, 1], [1, 1]])[:, :count], np.full((2, count), 0.3)
+    message = "y_true must hold only 0 and 1, got .*-1, 1.* in column 0" if count else r"\(n, labels\), got \(2, 0\)"
+    with pytest.raises(ValueError, match=message):
+        multilabel_loss(y, prob, costs=0.2)
+
+
 def test_a_transposed_matrix_is_named():
     y, prob = simulated(50, 3, 8)
     with pytest.warns(UserWarning, match=r"for class 2 the action 2 costs 3, the action 0 1\. Rows are true classes"):

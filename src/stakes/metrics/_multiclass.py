@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -657,7 +657,7 @@ def multilabel_loss(
         1 where the row has the label, else 0.
     y_prob : array_like of shape (n, labels)
         Probability of each label.
-    costs : CostDistribution, tuple of float, float, or list of these
+    costs : CostDistribution, tuple of float, float, or list or array of these
         How much each cost ratio counts, for all labels or a list with one for each.
     label_weight : array_like of shape (labels,), optional
         Weight >= 0 of each label in the sum; 1 by default.
@@ -676,7 +676,7 @@ def multilabel_loss(
     Raises
     ------
     ValueError
-        For labels other than 0 and 1, scores outside [0, 1], or a list of another length.
+        For labels other than 0 and 1, none at all, scores outside [0, 1], or a list of another length.
 
     Examples
     --------
@@ -688,23 +688,23 @@ def multilabel_loss(
     from stakes.core.options import evaluation_data
 
     y, prob = (np.asarray(to_array(each, name)) for each, name in ((y_true, "y_true"), (y_prob, "y_prob")))
-    if y.ndim != 2 or y.shape != prob.shape:
+    if y.ndim != 2 or y.shape != prob.shape or not y.shape[1]:
         raise ValueError(f"y_true and y_prob must have the same shape (n, labels), got {y.shape} and {prob.shape}.")
-    count = y.shape[1]
-    each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(costs)] if isinstance(costs, list) else None
-    measures: Sequence[CostDistribution] = [as_costs(costs)] * count if each is None else each  # type: ignore[arg-type]
+    count, given = y.shape[1], cast("Any", costs)
+    several = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(given)] if several else [as_costs(given)] * count
     share = (
         np.ones(count) if label_weight is None else to_floats(to_array(label_weight, "label_weight"), "label_weight")
     )
-    if len(measures) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
-        what = (
-            "costs must be a list with one for" if len(measures) != count else "label_weight must be finite, >= 0 for"
-        )
-        raise ValueError(f"{what} each of the {count} labels, got {len(measures)} and {share.tolist()}.")
+    if len(each) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
+        raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
     rows = np.zeros(len(y))
-    for k, measure in enumerate(measures):
+    for k, measure in enumerate(each):
         options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {k}]"}
         data = evaluation_data(y[:, k], prob[:, k], **options)
+        if not np.isin(y[:, k], (0, 1)).all():
+            raise ValueError(f"y_true must hold only 0 and 1, got {np.unique(y[:, k]).tolist()} in column {k}.")
         rows += share[k] * check_scale(scale, measure)[1] * data.losses(measure, "score")
     weight = data.rows.weight
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
