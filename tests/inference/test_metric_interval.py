@@ -455,6 +455,15 @@ def test_skill_needs_five_of_each_class():
     assert result.note == "only 4 positives: an interval needs 5"
 
 
+@pytest.mark.parametrize(("held", "said"), [([51], "1 cluster"), ([26, 25], "2 clusters")])
+def test_skill_needs_five_clusters_of_each_class_and_says_so(held, said):
+    y, a = np.repeat([1, 0], [51, 200]), np.random.default_rng(0).uniform(0.01, 0.99, 251)
+    clusters = np.repeat(np.arange(len(held) + 20), [*held, *[10] * 20])
+    result = metric_interval(y, a, "bounded_brier_skill_score", clusters=clusters)
+    assert math.isnan(result.interval[0])
+    assert result.note == f"only {said} with positives: an interval needs 5"
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

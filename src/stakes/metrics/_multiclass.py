@@ -75,8 +75,8 @@ def penalized_brier_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like or PyTorch tensor of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
         below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
@@ -154,8 +154,8 @@ def penalized_log_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like or PyTorch tensor of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
         below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
@@ -307,8 +307,8 @@ def one_vs_rest_bounded_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     bounds : tuple of float or sequence of tuples, default (0, 1)
         Plausible thresholds, for all classes or one pair for each.
     weighting : {"uniform", "log_odds"}, default "uniform"
@@ -512,8 +512,8 @@ def cost_matrix_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     matrices : array_like of shape (classes, actions) or (m, classes, actions)
         Cost of each action (column) when the class (row) is true; any finite numbers.
     theta : CostDistribution, tuple of float or float, optional
