@@ -37,6 +37,22 @@ def test_costs_are_those_of_money_counted_by_hand(fee, human):
     assert low < found.value < high
 
 
+def test_shares_and_the_sentence_are_of_what_is_at_stake_and_a_capacity_is_refused():
+    y, p = np.array([0, 1, 0, 1] * 20), np.array([0.1, 0.6, 0.3, 0.9] * 20)
+    outcome = RowCosts(y, false_positive=np.where(p == 0.3, 90.0, 10.0), false_negative=10.0)
+    given = {"costs": 0.5, "deferral": 0.05, "unit_cost": 2.0}
+    found = evaluate_deferral(outcome, p, **given)
+    # at 0.6 acting is expected to cost 4, not acting 6, and a tenth of both 1; at 0.3 they are 63, 3 and 6.6
+    assert found.shares["deferred"] == pytest.approx(10 / (10 + 10 + 90 + 10), rel=1e-12)
+    assert "per unit at stake" in found.sentence
+    assert found.sentence.endswith("with 8.33% of what is at stake deferred.")
+    plain = evaluate_deferral(y, p, costs=0.5, deferral=0.05, capacity=0.5)
+    assert plain.sentence.endswith("of cases deferred.")
+    for capacity in (0.5, 10):
+        with pytest.raises(ValueError, match="capacity= does not fit amounts by row: it counts cases, not money"):
+            evaluate_deferral(outcome, p, **given, capacity=capacity)
+
+
 def test_credit_default_with_amounts_and_deferral(load_data):
     """Loans: a default loses what is owed, a refusal a twentieth of it; whoever looks closer charges 1% of that."""
     frame = load_data("credit_default/credit_default")

@@ -230,6 +230,24 @@ def test_a_shifted_prior_is_a_scaled_matrix():
     assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
 
 
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(20), 5)], ids=["rows", "clusters"])
+def test_models_with_the_same_probabilities_differ_in_nothing(clusters):
+    y, prob = simulated(100, 3, 5)
+    models = {"a": prob, "b": prob.copy(), "c": prob**1.001 / (prob**1.001).sum(axis=1, keepdims=True)}
+    found = evaluate_actions(y, models, matrices=THREE, clusters=clusters)
+    same, near = found.compare("a", "b"), found.compare("a", "c")
+    assert (same.difference, same.standard_error, same.interval, same.p_value, same.note) == (
+        0.0,
+        0.0,
+        (0.0, 0.0),
+        1.0,
+        "",
+    )
+    # no row seen is decided otherwise, but rows between the two would be
+    assert near.difference == 0.0
+    assert near.interval[0] < 0.0 < near.interval[1]
+
+
 def test_intervals_and_comparisons_are_those_of_means():
     pytest.importorskip("pandas")
     y, prob = simulated(1000, 3, 5)
@@ -277,6 +295,23 @@ def test_many_labels_cost_the_sum_of_each():
     assert found == pytest.approx(each[0] + 2 * each[1] + 3 * each[2], abs=1e-14)
     with pytest.raises(ValueError, match="costs must be a list with one for each of the 3 labels, got 2"):
         multilabel_loss(y, prob, costs=[0.1, 0.2])
+
+
+def test_an_array_of_costs_has_one_for_each_label_as_a_list_has():
+    y, prob = [[0, 1], [1, 1]], [[0.3, 0.6], [0.1, 0.9]]
+    each = [expected_regret(np.array(y)[:, k], np.array(prob)[:, k], costs=c) for k, c in enumerate((0.2, 0.5))]
+    for given in ([0.2, 0.5], np.array([0.2, 0.5])):
+        assert multilabel_loss(y, prob, costs=given) == pytest.approx(sum(each), abs=1e-14)
+    both = expected_regret([0, 1, 1, 1], [0.3, 0.1, 0.6, 0.9], costs=(0.2, 0.5))
+    assert multilabel_loss(y, prob, costs=(0.2, 0.5)) == pytest.approx(2 * both, abs=1e-14)
+
+
+@pytest.mark.parametrize("count", [2, 0])
+def test_labels_that_are_not_0_and_1_or_none_at_all_are_refused(count):
+    y, prob = np.array([[-1, 1], [1, 1]])[:, :count], np.full((2, count), 0.3)
+    message = "y_true must hold only 0 and 1, got .*-1, 1.* in column 0" if count else r"\(n, labels\), got \(2, 0\)"
+    with pytest.raises(ValueError, match=message):
+        multilabel_loss(y, prob, costs=0.2)
 
 
 def test_a_transposed_matrix_is_named():

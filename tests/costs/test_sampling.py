@@ -44,6 +44,9 @@ def test_draws_fill_cells_in_proportion_to_their_weight(case):
         (costs.Shifted(0.125), lambda c: c * 0.875 / (0.125 + 0.75 * c)),
         (costs.Beta(2, 2), lambda c: c * c * (3 - 2 * c)),
         (costs.Beta(2, 2, 0, 0.5), lambda c: 2 * c * c * (3 - 2 * c)),
+        # a tail of 6 x 10^-19 of the mass on either side
+        (costs.Beta(1, 60, 0.5, 0.51), lambda c: (1 - (2 - 2 * c) ** 60) / (1 - 0.98**60)),
+        (costs.Beta(60, 1, 0.49, 0.5), lambda c: (c**60 - 0.49**60) / (0.5**60 - 0.49**60)),
         (costs.Triangular(0.0, 0.5, 1.0), lambda c: np.where(c < 0.5, 2 * c * c, 1 - 2 * (1 - c) ** 2)),
         (costs.Density(lambda c: 2 * c, 0, 1), lambda c: c * c),
         (costs.Density(lambda c: 2 * c, 0, 1).flip(), lambda c: 1 - (1 - c) ** 2),

@@ -213,7 +213,7 @@ def test_a_band_of_differences_counts_where_it_lies_beyond_zero():
 
 def test_models_that_decide_alike_are_not_certainly_alike():
     y, a, _, _ = rows()
-    band = difference_band(y, a, a, "regret", thresholds=THRESHOLDS)
+    band = difference_band(y, a, np.nextafter(a, 1.0), "regret", thresholds=THRESHOLDS)
     assert not band.estimate.any()
     assert not band.excludes().any()
     none_seen = 1 - 0.05 ** (1 / len(y))
@@ -324,6 +324,19 @@ def test_unseen_rows_count_less_the_more_rows_there_are():
         values.append(critical_value(pieces, 0.95, draws_of) - plain)
     assert values[0] > values[1] + 0.05
     assert 0 <= values[1] < 0.1
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(60) // 4], ids=["rows", "clusters"])
+def test_a_band_of_the_same_scores_has_no_width(clusters):
+    rng = np.random.default_rng(4)
+    y, score = rng.random(60) < 0.2, rng.random(60)
+    known = {"clusters": clusters, "n_resamples": 1000}
+    same = difference_band(y, score, score.copy(), "regret", harm=(0.01, 0.0), **known)
+    for end in (same.low, same.high, same.simultaneous_low, same.simultaneous_high):
+        np.testing.assert_allclose(end, 0.01 * (1.0 - same.thresholds), rtol=1e-12)
+    # no row seen is told apart at 0.1, but rows between the two scores would be
+    near = difference_band(y, score, np.where(score > 0.5, score**1.1, score), "regret", thresholds=[0.1], **known)
+    assert near.low[0] < near.estimate[0] == 0.0 < near.high[0]
 
 
 def test_the_same_random_state_gives_the_same_band():

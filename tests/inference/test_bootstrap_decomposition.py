@@ -361,8 +361,9 @@ def test_what_a_cross_fitted_interval_does_not_take_is_refused():
     y, score = rows()
     with pytest.raises(TypeError, match="hull_auc takes no parameter 'a'"):
         metric_interval(y, score, "hull_auc", a=2)
-    with pytest.raises(ValueError, match="clusters= and lags= have no cross-fitted interval"):
-        metric_interval(y, score, "h_measure_score", lags="auto")
+    for known in ({"lags": "auto"}, {"clusters": list(range(len(y)))}, {"clusters": np.arange(len(y))}):
+        with pytest.raises(ValueError, match="clusters= and lags= have no cross-fitted interval"):
+            metric_interval(y, score, "h_measure_score", **known)
     with pytest.raises(ValueError, match="prevalence= does not change hull_auc"):
         metric_interval(y, score, "hull_auc", prevalence=0.1)
 

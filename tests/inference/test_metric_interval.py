@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import stakes
-from stakes import ScoreTable, costs
+from stakes import ScoreTable, TimeToEvent, costs
 from stakes.actions import evaluate_deferral
-from stakes.inference import Moments, calibration_summary, confidence_band, metric_difference, metric_interval
+from stakes.inference import Moments, bootstrap, calibration_summary, confidence_band, metric_difference, metric_interval
 from stakes.metrics import partial_auc_score
 
 METRICS = {
@@ -456,6 +456,15 @@ def test_skill_needs_five_of_each_class():
     assert result.note == "only 4 positives: an interval needs 5"
 
 
+@pytest.mark.parametrize(("held", "said"), [([51], "1 cluster"), ([26, 25], "2 clusters")])
+def test_skill_needs_five_clusters_of_each_class_and_says_so(held, said):
+    y, a = np.repeat([1, 0], [51, 200]), np.random.default_rng(0).uniform(0.01, 0.99, 251)
+    clusters = np.repeat(np.arange(len(held) + 20), [*held, *[10] * 20])
+    result = metric_interval(y, a, "bounded_brier_skill_score", clusters=clusters)
+    assert math.isnan(result.interval[0])
+    assert result.note == f"only {said} with positives: an interval needs 5"
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -510,11 +519,27 @@ def test_interval_of_a_mean_ranks_no_rows(monkeypatch):
     assert metric_interval(y, score, "bounded_brier_skill_score").value < 1.0
 
 
-def test_the_same_scores_differ_in_nothing():
+@pytest.mark.parametrize("name", sorted(METRICS.keys() - {"partial_auc_score"}))
+@pytest.mark.parametrize("asked", ["rows", "weights", "clusters", "lags", "prevalence", "follow-up"])
+def test_the_same_scores_differ_in_nothing(name, asked):
+    rng = np.random.default_rng(4)
+    y, score = rng.random(200) < 0.3, rng.uniform(0.01, 0.99, 200).round(2)
+    about = {"weights": {"sample_weight": rng.integers(0, 3, 200)}, "clusters": {"clusters": np.arange(200) // 4}}
+    about |= {"lags": {"lags": "auto"}, "prevalence": {"prevalence": 0.1}}
+    if asked == "follow-up":
+        y = TimeToEvent(time=rng.exponential(2.0, 200), event=rng.random(200) < 0.6, horizon=1.0)
+    found = metric_difference(y, score, score.copy(), name, **METRICS[name], **about.get(asked, {}))
+    assert (found.difference, found.standard_error, found.p_value, found.note) == (0.0, 0.0, 1.0, "")
+    assert found.interval == (0.0, 0.0)
+
+
+def test_scores_of_the_same_order_or_the_same_costs_may_differ_in_unseen_rows():
     y, score = [0, 1] * 40, np.linspace(0.1, 0.9, 80)
-    for name in ("roc_auc_score", "auc_regret", "bounded_brier_loss"):
-        found = metric_difference(y, score, score, name)
-        assert (found.difference, found.p_value) == (0.0, 1.0)
+    for other in (score**1.001, np.where(score > 0.8, 0.85, score)):
+        found = metric_difference(y, score, other, "net_benefit_score", threshold=0.3)
+        assert found.difference == 0.0
+        assert found.interval[0] < 0.0 < found.interval[1]
+        assert "tells the two apart" in found.note
 
 
 @pytest.mark.parametrize("shared", [1.0, -1.0])  # scores of a case and its control rise together, or apart
@@ -725,3 +750,28 @@ def test_the_regret_of_auc_over_clusters_of_one_row_is_that_of_independent_rows(
             [metric_difference(y, a, b, "auc_regret", **known, clusters=c) for c in (np.arange(400), None)],
         ):
             assert found[0].standard_error == pytest.approx(found[1].standard_error, rel=0.03)
+
+
+@pytest.mark.parametrize("options", [{"bounds": (0.2, 0.5)}, {"cost": "score"}], ids=str)
+def test_the_regret_of_auc_within_bounds_or_by_the_score_is_left_to_the_bootstrap(options):
+    y, a, b, _ = rows()
+    value, whole = (stakes.metrics.auc_regret(y, a, **asked) for asked in (options, {}))
+    assert value != pytest.approx(whole, rel=0.02)
+    drawn = bootstrap(y, a, metric="auc_regret", n_resamples=20, **options)
+    assert float(drawn.values.item()) == pytest.approx(value, rel=1e-12)
+    for call in (
+        lambda: metric_interval(y, a, "auc_regret", **options),
+        lambda: metric_difference(y, a, b, "auc_regret", **options),
+    ):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} of auc_regret has .* bootstrap serves the others"):
+            call()
+    stated = {"bounds": [0, 1], "cost": "event_rate"}
+    assert metric_interval(y, a, "auc_regret", **stated) == metric_interval(y, a, "auc_regret")
+
+
+@pytest.mark.parametrize("as_given", [list, np.array], ids=["list", "array"])
+def test_clusters_of_a_table_need_its_rows(as_given):
+    y, a, _, _ = rows()
+    table = ScoreTable.from_predictions(y, a)
+    with pytest.raises(ValueError, match="clusters= and lags= need the rows"):
+        metric_interval(table, None, "roc_auc_score", clusters=as_given(range(len(y))))

@@ -15,6 +15,7 @@ from stakes.metrics import (
     ImproperScoreWarning,
     cost_matrix_loss,
     one_vs_rest_bounded_loss,
+    ordinal_loss,
     penalized_brier_loss,
     penalized_log_loss,
 )
@@ -308,3 +309,31 @@ def test_minimal_penalty_is_the_one_above_which_right_beats_wrong(classes):
         "brier": pytest.approx((classes - 2) / (2 * classes), abs=1e-15),
         "log": pytest.approx(np.log(classes / 2), abs=1e-15),
     }
+
+
+def ranked_probability_score(place, prob):
+    """Mean squared distance of cumulative shares (Epstein 1969), for classes in the order of the columns."""
+    happened = np.arange(prob.shape[1]) >= np.asarray(place)[:, None]
+    return float(((np.cumsum(prob, axis=1) - happened)[:, :-1] ** 2).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize(
+    "as_column", [lambda c: c, lambda c: pytest.importorskip("pandas").Series(c)], ids=["", "Series"]
+)
+def test_ordinal_loss_takes_the_order_of_an_ordered_categorical(as_column):
+    pd = pytest.importorskip("pandas")
+    texts, order = ["lo", "hi", "mid"], ["lo", "mid", "hi"]
+    prob = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]])
+    right = ranked_probability_score([0, 2, 1], prob)
+    given = as_column(pd.Categorical(texts, categories=order, ordered=True))
+    assert ordinal_loss(given, prob) == pytest.approx(right, rel=1e-12)
+    assert ordinal_loss(texts, prob, labels=order) == pytest.approx(right, rel=1e-12)
+    numbers = as_column(pd.Categorical([3, 1, 2], categories=[3, 2, 1], ordered=True))
+    assert ordinal_loss(numbers, prob) == pytest.approx(right, rel=1e-12)
+    # the last category may have no row
+    assert ordinal_loss(given[:1], prob[:1]) == pytest.approx(ranked_probability_score([0], prob[:1]), rel=1e-12)
+    for unordered in (texts, np.array(texts), as_column(pd.Categorical(texts)), np.array(texts, dtype=object)):
+        with pytest.raises(
+            ValueError, match="y_true holds texts without an order, such as 'hi': pass labels= in column order"
+        ):
+            ordinal_loss(unordered, prob)

@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 from strategies import intervals, samples
 
 from stakes import ScoreTable
-from stakes.metrics import auc_regret, bounded_auc_score, partial_auc_score, roc_auc_score
+from stakes.metrics import METRICS, auc_regret, bounded_auc_score, partial_auc_score, roc_auc_score
 
 
 def agrees(ours, reference):
@@ -112,3 +112,12 @@ def test_bounds_out_of_order_are_refused(bounds):
 def test_no_score_in_the_bounds_is_undefined():
     with pytest.warns(Warning, match="no score lies in"), warnings.catch_warnings():
         assert math.isnan(bounded_auc_score([0, 1], [0.2, 0.7], bounds=(0.3, 0.4)))
+
+
+def test_the_regret_of_auc_within_bounds_may_be_nearly_one():
+    # the one event has the lowest score: its event rate, 1, is the cost of acting on four of five in vain
+    found = auc_regret([1, 0, 0, 0, 0], [0.1, 0.9, 0.9, 0.9, 0.9], bounds=(0, 0.2))
+    assert found == pytest.approx(4 / 5, rel=1e-12)
+    # at its score of one, a negative is acted on in vain at the whole cost
+    assert auc_regret([0, 0, 0, 1], [1.0, 1.0, 1.0, 1.0], cost="score") == pytest.approx(3 / 4, rel=1e-12)
+    assert METRICS["auc_regret"].high >= found

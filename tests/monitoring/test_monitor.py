@@ -335,6 +335,25 @@ def test_a_row_without_a_group_is_not_in_the_group_of_that_name(missing, called)
     }  # fmt: skip
 
 
+def test_names_of_monitors_that_would_not_tell_them_apart_are_refused():
+    y, score = rows(400, 5)
+    group = np.where(np.arange(400) % 2 == 0, "A", "B")
+
+    def watch(column, models, groups=group):
+        found = evaluate(y, models, costs=COSTS, groups={column: groups})
+        return CostMonitors(COSTS, reference=KeptEvaluation.of(found))
+
+    with pytest.raises(ValueError, match="reference must name its columns of groups without ' = ', got 'x = y'"):
+        watch("x = y", {"m": score})
+    with pytest.raises(ValueError, match="two monitors one name, got 'm, g = A' for the group 'A' of 'm' too"):
+        watch("g", {"m": score, "m, g = A": score[::-1]})
+    # of a group, the text may be any
+    odd = np.where(group == "A", "g = A", "m, g = B")
+    kept = CostMonitors.from_json(watch("g", {"m": score}, odd).to_json())
+    updated = kept.update(1, y, {"m": score}, groups={"g": odd})
+    assert [monitor.n_rows for monitor in updated.monitors.values()] == [400, 200, 200]
+
+
 def test_groups_that_no_monitor_has_are_refused_by_name():
     y, score = rows(400, 5)
     place = np.where(np.arange(400) % 2 == 0, "clinic", "home")

@@ -9,8 +9,29 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import lognorm
 
-from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, costs, evaluate, evaluate_frame, expected_regret
-from stakes.inference import money, select_best, to_expect
+from stakes import (
+    PartlyVerified,
+    RowCosts,
+    ScoreTable,
+    TimeToEvent,
+    compare,
+    costs,
+    decompose,
+    evaluate,
+    evaluate_frame,
+    expected_regret,
+)
+from stakes.curves import net_benefit_curve, regret_curve
+from stakes.inference import (
+    confidence_band,
+    difference_band,
+    metric_difference,
+    metric_interval,
+    money,
+    select_best,
+    to_expect,
+)
+from stakes.metrics import net_benefit_score
 from stakes.outcomes import OutcomeColumns
 from stakes.report import render_report
 
@@ -444,3 +465,30 @@ def test_the_total_is_for_amounts_alone():
         evaluate(outcome, models["a"], per=0)
     with pytest.raises(ValueError, match=r'per= of amounts by row needs rule="score", .* got 0.3'):
         evaluate(outcome, models["a"], per="total", rule=0.3)
+
+
+def test_a_prevalence_beside_amounts_is_refused_everywhere():
+    # reweighted by what is at stake, the prevalence is a share of money: 26.40 for .1, where 3.25 is due
+    y, p = [0, 1, 0, 1], [0.02, 0.3, 0.2, 0.1]
+    amounts = {"false_positive": 5, "false_negative": [100, 200, 50, 20]}
+    outcome = RowCosts(y, **amounts)
+    table, decision = ScoreTable.from_predictions(outcome, p), {"costs": (0.1, 0.3), "prevalence": 0.1}
+    calls = [
+        lambda: expected_regret(outcome, p, prevalence=0.1),
+        lambda: expected_regret(table, **decision),
+        lambda: net_benefit_score(outcome, p, threshold=0.3, prevalence=0.1),
+        lambda: metric_interval(outcome, p, "expected_regret", **decision),
+        lambda: metric_difference(outcome, p, p[::-1], "expected_regret", **decision),
+        lambda: decompose(outcome, p, **decision),
+        lambda: regret_curve(outcome, p, prevalence=0.1),
+        lambda: net_benefit_curve(outcome, p, prevalence=0.1),
+        lambda: confidence_band(outcome, p, "regret", prevalence=0.1),
+        lambda: difference_band(outcome, p, p[::-1], "regret", prevalence=0.1),
+        lambda: table.with_prevalence(0.1),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="prevalence= does not fit amounts by row: weigh the rows instead"):
+            call()
+    # one false alarm of 5, one missed event of 20, weighed by hand to one event in ten
+    weighed = RowCosts(y, **amounts, sample_weight=[1.8, 0.2, 1.8, 0.2])
+    assert expected_regret(weighed, p) == pytest.approx((1.8 * 5 + 0.2 * 20) / 4)

@@ -98,7 +98,7 @@ def test_decision_for_a_row_depends_on_its_batch(data):
 
 def test_batches_are_decided_one_after_the_other(data):
     X, y, other, _ = data
-    model = ExpectedUtilityClassifier(measure="f1", batch_size=70).fit(X, y)
+    model = ExpectedUtilityClassifier(measure="f1", batch_size=70.0).fit(X, y)
     parts = [model.predict(other[start : start + 70]) for start in range(0, 300, 70)]
     assert np.array_equal(model.predict(other), np.concatenate(parts))
 
@@ -210,7 +210,10 @@ def test_labels_may_be_words(data):
     ("options", "message"),
     [
         ({"mode": "frosted"}, "mode must be one of 'batch', 'frozen'"),
-        ({"batch_size": 0}, "batch_size must be >= 1"),
+        ({"batch_size": 0}, "batch_size must be a whole number >= 1, got 0"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number >= 1, got 2.5"),
+        ({"batch_size": "5"}, "batch_size must be a number, got '5'"),
+        ({"batch_size": True}, "batch_size must be a number, got True"),
         ({"measure": "f9"}, "measure must be"),
     ],
 )
@@ -218,6 +221,13 @@ def test_invalid_parameters_are_refused_when_fitting(data, options, message):
     X, y, _, _ = data
     with pytest.raises(ValueError, match=message):
         ExpectedUtilityClassifier(**options).fit(X, y)
+
+
+def test_an_invalid_batch_size_set_after_fitting_is_refused_too(data):
+    X, y, other, _ = data
+    model = ExpectedUtilityClassifier().fit(X, y).set_params(batch_size=2.5)
+    with pytest.raises(ValueError, match=r"batch_size must be a whole number >= 1, got 2\.5"):
+        model.predict(other)
 
 
 def test_folds_that_leave_rows_out_are_refused(data):

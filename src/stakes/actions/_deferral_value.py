@@ -270,6 +270,8 @@ class Deferred(Tabular):
         "score", or "optimal": fitted to other folds.
     note : str
         Where deferring is free or useless; empty otherwise.
+    by_amount : bool
+        Whether rows have amounts: a case then counts by what is at stake in it, in costs and in shares.
 
     Examples
     --------
@@ -287,6 +289,7 @@ class Deferred(Tabular):
     deferral: Deferral
     rule: str
     note: str = ""
+    by_amount: bool = False
 
     @property
     def cost(self) -> float:
@@ -325,10 +328,13 @@ class Deferred(Tabular):
         value = self.estimates["value"]
         low, high = (number(end) for end in value.interval)
         verb = "is worth" if value.value >= 0.0 else "does harm, it is worth"
+        costs, of = f"a case costs {number(self.cost)}", "cases"
+        if self.by_amount:
+            costs, of = f"the cost is {number(self.cost)} per unit at stake", "what is at stake"
         return (
-            f"With the option a case costs {number(self.cost)}, without it {number(self.cost_without)}: it {verb} "
+            f"With the option {costs}, without it {number(self.cost_without)}: it {verb} "
             f"{number(value.value)} ({value.confidence_level:.0%} interval {low} to {high}), with "
-            f"{percent(self.estimates['deferred'].value)} of cases deferred."
+            f"{percent(self.estimates['deferred'].value)} of {of} deferred."
         )
 
     def _records(self) -> list[dict[str, Any]]:
@@ -373,7 +379,7 @@ def evaluate_deferral(
         What deferring costs, or its fee alone.
     capacity : int or float, optional
         How many cases may be deferred at most (their weight, where rows are weighted), or which share of them in
-        (0, 1); needs one cost ratio.
+        (0, 1); needs one cost ratio, and rows without amounts.
     rule : {"score", "optimal"}, default "score"
         Take the scores at face value, or decide each fold by what is best on the other folds.
     cv : int, default 10
@@ -427,9 +433,10 @@ def evaluate_deferral(
     about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     about |= {"logits": logits, "confidence_level": confidence_level, "unit_cost": unit_cost, "per": per}
     asked = Options(costs=check_deferred(as_costs(costs)), **about).checked()
-    option, cap = as_deferral(deferral), _checked(capacity, asked.costs)
+    option = as_deferral(deferral)
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows
+    cap = _checked(capacity, asked.costs, sample)
     codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
@@ -470,7 +477,8 @@ def deferred_of(
     errors = factor * float(np.average(rows.errors, weights=sample.weight))
     by_class = _by_class(factor * (rows.without - rows.total), sample)
     note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
-    return Deferred(estimates, _zone(sample, measure, option, capacity, rule), errors, by_class, option, rule, note)
+    zone = _zone(sample, measure, option, capacity, rule)
+    return Deferred(estimates, zone, errors, by_class, option, rule, note, _by_amount(sample))
 
 
 def check_deferred(costs: CostDistribution) -> CostDistribution:
@@ -482,7 +490,13 @@ def check_deferred(costs: CostDistribution) -> CostDistribution:
     return costs
 
 
-def _checked(capacity: Any, costs: CostDistribution) -> int | Fraction | None:
+def _by_amount(sample: BinarySample) -> bool:
+    return sample.origin is not None and sample.origin.outcome.by_amount
+
+
+def _checked(capacity: Any, costs: CostDistribution, sample: BinarySample) -> int | Fraction | None:
+    if capacity is not None and _by_amount(sample):
+        raise ValueError(f"capacity= does not fit amounts by row: it counts cases, not money, got {capacity!r}.")
     if capacity is not None and not isinstance(costs, Fixed):
         raise ValueError(f"capacity needs one cost ratio, such as costs=0.2, got {costs!r}.")
     return None if capacity is None else check_capacity(capacity)
@@ -638,7 +652,7 @@ def deferred_models(
 ) -> DeferredModels:
     """Evaluate clean rows of several models with unchanged scores."""
     option, measure = as_deferral(deferral), check_deferred(asked.costs)
-    cap = _checked(capacity, measure)
+    cap = _checked(capacity, measure, next(iter(samples.values())))
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
     factor = asked.factor * measure.mass
     totals = {name: factor * deferred_rows(sample, measure, option, cap).total for name, sample in samples.items()}

@@ -763,6 +763,9 @@ class ActionEvaluation(Tabular):
         one, two = self._place(a), self._place(b)
         level, most = self.confidence_level, float(self.cost_rows.largest.max())
         found = mean_estimates(self.cost_rows, {"difference": (one, two)}, level, (-most, most))["difference"]
+        alike = np.array_equal(self.rows.probs[a], self.rows.probs[b])
+        if alike and not math.isnan(found.interval[0]):  # no unseen row will tell them apart
+            found = replace(found, interval=(0.0, 0.0), note="")
         spread = self.cost_rows.spread(np.array([one]), np.array([two]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
@@ -1089,7 +1092,8 @@ def evaluate_actions(
     actions : array_like of str, optional
         Names of the columns of the matrices; by default the classes, where there are as many.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
     clusters : array_like of shape (n,), optional

@@ -39,7 +39,7 @@ def check_multiclass(
 
 
 def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
-    """Return probabilities of shape (rows, classes); a single column is read as the second of two classes."""
+    """Return probabilities of shape (rows, classes); one dimension is read as the second of two classes."""
     prob = to_array(y_prob, "y_prob")
     if prob.dtype.kind != "f":
         prob = to_floats(prob, "y_prob")

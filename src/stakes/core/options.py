@@ -23,7 +23,7 @@ from stakes.base.validation import (
     check_sample,
     check_size,
 )
-from stakes.core.score_table import Rule, ScoreTable, row_integral, row_losses, table_integral
+from stakes.core.score_table import PREVALENCE_OF_AMOUNTS, Rule, ScoreTable, row_integral, row_losses, table_integral
 from stakes.costs import CostDistribution, Uniform, check_scale
 from stakes.outcomes import MONEY_PER
 
@@ -240,6 +240,8 @@ def ranking_data(
 def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:
     """Scale the weights of each class to the stated prevalence."""
     target = check_prevalence(prevalence)
+    if sample.origin is not None and sample.origin.outcome.by_amount:
+        raise ValueError(PREVALENCE_OF_AMOUNTS)
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     ups = float(weight[sample.y].sum())
     downs = float(weight[~sample.y].sum())
@@ -384,8 +386,7 @@ class Options:
         given += [name for name in ("unit_cost", "per") if getattr(self, name) != 1.0]
         if given or self.scale != "regret":
             what = given[0] if given else "scale"
-            instead = ": weigh the rows instead, by sample_weight= of RowCosts" if what == "prevalence" else ""
-            raise ValueError(f"{what}= does not fit amounts by row{instead}.")
+            raise ValueError(PREVALENCE_OF_AMOUNTS if what == "prevalence" else f"{what}= does not fit amounts by row.")
         # a wrong decision at the ratio 1/2 then has the stated cost
         return replace(self, factor=2.0 * self.factor, unit_cost=2.0, per_stake=f"{unit or 'unit'} at stake")
 

@@ -181,6 +181,9 @@ class Serializable:
 
 # The columns of score tables: addition, and checks on reading.
 
+PREVALENCE_OF_AMOUNTS = (
+    "prevalence= does not fit amounts by row: weigh the rows instead, by sample_weight= of RowCosts."
+)
 MARKS = ("estimated_weights", "by_amount", "about")  # stored only if true or not empty
 _ROOM = 1.0 + 1e-9  # for the rounding of sums over many rows
 _SQUARED_TO_ZERO = 1e-150  # smaller weights may have squares that are zero
@@ -657,7 +660,7 @@ class ScoreTable(Serializable):
         Raises
         ------
         ValueError
-            If the prevalence is not in (0, 1) or only one class is present.
+            If the prevalence is not in (0, 1), only one class is present, or rows are weighted by amounts.
 
         Notes
         -----
@@ -670,6 +673,8 @@ class ScoreTable(Serializable):
         0.15
         """
         target = check_prevalence(prevalence)
+        if self.by_amount:
+            raise ValueError(PREVALENCE_OF_AMOUNTS)
         if not (self.total_positives > 0.0 and self.total_negatives > 0.0):
             raise ValueError("prevalence= needs rows of both classes, got one class only.")
         by = class_factors(target, self.total_positives, self.total_negatives)

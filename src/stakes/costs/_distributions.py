@@ -580,10 +580,14 @@ class Beta(_Bounded):
         return np.exp(xlogy(self.a - 1.0, c) + xlog1py(self.b - 1.0, -c) - betaln(self.a, self.b))
 
     def _draw(self, size: int, rng: np.random.Generator) -> Floats:
-        from scipy.special import betainc, betaincinv
+        from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-        at = betainc(self.a, self.b, self.low) + self.mass * rng.uniform(size=size)
-        return np.clip(betaincinv(self.a, self.b, at), self.low, self.high)
+        below, within = betainc(self.a, self.b, self.low), self.mass * rng.uniform(size=size)
+        if below > 0.5:
+            drawn = betainccinv(self.a, self.b, betaincc(self.a, self.b, self.low) - within)
+        else:
+            drawn = betaincinv(self.a, self.b, below + within)
+        return np.clip(drawn, self.low, self.high)
 
 
 def _incomplete_beta_between(a: float, b: float, low: ArrayLike, high: ArrayLike) -> Floats:

@@ -611,6 +611,14 @@ def metric_range(name: str, options: Options) -> tuple[float, float]:
 
 def mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tuple[Any, Any] = (None, None)) -> Moments:
     """Moments of a metric, or of its difference between the first and the second of two models on the same rows."""
+    found = _mean_moments(mean, cells, dependence)
+    if len(cells) == 2 and np.array_equal(cells[0].score, cells[1].score):  # no unseen row will tell them apart
+        return replace(found, room=0.0, scarce=(False, False))
+    return found
+
+
+def _mean_moments(mean: RowMean, cells: Sequence[WeightedCells], dependence: tuple[Any, Any]) -> Moments:
+    """The same, with an allowance for unseen rows whatever the scores."""
     paired = len(cells) == 2
     if cells[0].design(*dependence).dependent:
         influence = mean.influence(cells[0])

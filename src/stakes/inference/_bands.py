@@ -467,7 +467,8 @@ def difference_band(
     Notes
     -----
     As in :func:`confidence_band`, from the shares of rows of each class that only one of the models acts on. Where no
-    row tells the models apart, the bounds are those of an event not seen in n rows, not zero.
+    row tells the models apart, the bounds are those of an event not seen in n rows, not zero; they are zero where each
+    row has the same score twice.
 
     Examples
     --------
@@ -493,7 +494,11 @@ def difference_band(
     pieces = dependent_pieces(pieces, kind, first, bins, fixed_prevalence=prevalence is not None, codes=codes)
     told = {"kind": kind, "per": per, "thresholds": points, "level": level, "is_difference": True}
     told |= {"name": " - ".join(check_names(names)), "about": first.about}
-    return _banded(pieces, counts.totals, first, less, (draws, generator(random_state)), **told)
+    band = _banded(pieces, counts.totals, first, less, (draws, generator(random_state)), **told)
+    if not np.array_equal(first.score, second.score):
+        return band
+    alone = band.estimate
+    return replace(band, low=alone, high=alone, simultaneous_low=alone, simultaneous_high=alone)
 
 
 def _banded(

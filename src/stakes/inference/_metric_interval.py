@@ -275,20 +275,33 @@ def _measured(
         return _multiclass(name, data, about, options, dependence)
     checked, fixed = evaluation_data(*data, **about), about["prevalence"] is not None
     if name in CROSS_FITTED:
-        if dependence != (None, None):
+        if any(part is not None for part in dependence):
             raise ValueError(f"clusters= and lags= have no cross-fitted interval, which {name!r} needs.")
         return cross_fitted(name, checked, options, fixed_prevalence=fixed)
     cells, rows = cells_of(checked, fixed_prevalence=fixed), checked.sample
-    if rows is None and dependence != (None, None):
+    if rows is None and any(part is not None for part in dependence):
         raise ValueError("clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     known = (None, None) if rows is None else dependence_of(rows, *dependence, about["sample_weight"])
     if name not in AREAS:
         return mean_moments(row_mean(name, options), (cells,), known)
-    check_parameters(METRICS[name], options)
+    _check_area(name, options)
     if name == "partial_auc_score":
         return partial_area(RocWindow.of(**options), cells, known)
     area = area_estimate(cells, known)
     return area if name == "roc_auc_score" else area_regret((cells,), area, known)
+
+
+def _check_area(metric: str, options: dict[str, Any]) -> None:
+    """Refuse options of a metric of AREAS that it does not take, or that its closed form would leave out."""
+    check_parameters(METRICS[metric], options)
+    if metric == "auc_regret":
+        plain: dict[str, Any] = {"bounds": (0.0, 1.0), "cost": "event_rate"}
+        given = [key for key, value in options.items() if key in plain and not np.array_equal(value, plain[key])]
+        if given:
+            raise ValueError(
+                f"{given[0]} of auc_regret has a closed-form interval at {plain[given[0]]!r} only, got "
+                f"{options[given[0]]!r}; bootstrap serves the others."
+            )
 
 
 def metric_difference(
@@ -384,7 +397,7 @@ def _difference(
 ) -> AreaDifference | AreaRegret | PartialArea | Moments:
     """Estimate the metric of the first scores minus that of the second, on the same rows."""
     if metric in AREAS:
-        check_parameters(METRICS[metric], options)
+        _check_area(metric, options)
         if metric == "partial_auc_score":
             return partial_area_gap(RocWindow.of(**options), cells, dependence)
         gap = area_gap(*cells, dependence)

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,10 +75,11 @@ def penalized_brier_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like or PyTorch tensor of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -153,10 +154,11 @@ def penalized_log_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like or PyTorch tensor of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -305,8 +307,8 @@ def one_vs_rest_bounded_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     bounds : tuple of float or sequence of tuples, default (0, 1)
         Plausible thresholds, for all classes or one pair for each.
     weighting : {"uniform", "log_odds"}, default "uniform"
@@ -316,7 +318,8 @@ def one_vs_rest_bounded_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -509,8 +512,8 @@ def cost_matrix_loss(
     ----------
     y_true : array_like of shape (n,) or (n, classes)
         Class labels, or one-hot rows.
-    y_prob : array_like of shape (n, classes)
-        Probabilities; each row sums to 1. One column stands for the second of two classes.
+    y_prob : array_like of shape (n, classes) or (n,)
+        Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     matrices : array_like of shape (classes, actions) or (m, classes, actions)
         Cost of each action (column) when the class (row) is true; any finite numbers.
     theta : CostDistribution, tuple of float or float, optional
@@ -518,7 +521,8 @@ def cost_matrix_loss(
     matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
+        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -580,7 +584,9 @@ def ordinal_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the ranked probability score for costs uniform on (0, 1).
     labels : array_like, optional
-        The class of each column in order, needed unless labels are column numbers or all appear in sorted order.
+        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas.
+        Whole numbers below the number of columns are column numbers: 1, 2, ... need it where no row is of the last
+        class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -594,7 +600,7 @@ def ordinal_loss(
     Raises
     ------
     ValueError
-        For rows that are not probabilities, unknown labels, or invalid costs.
+        For rows that are not probabilities, unknown labels, texts without an order, or invalid costs.
 
     Notes
     -----
@@ -608,7 +614,7 @@ def ordinal_loss(
     >>> round(ordinal_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]]), 12)  # the ranked probability score
     0.495
     """
-    index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
+    index, prob, weight = check_multiclass(y_true, y_prob, _in_order(y_true, labels), sample_weight)
     measure = as_costs(costs)
     _, factor = check_scale(scale, measure)
     # rounding may make a sum of probabilities exceed one
@@ -617,6 +623,20 @@ def ordinal_loss(
     for cut in range(above.shape[1]):
         rows += factor * measure.row_loss(index > cut, above[:, cut])
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def _in_order(y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike | None:
+    """Labels as stated, or the categories of an ordered Categorical; the order of other texts is not known."""
+    kind: Any = getattr(y_true, "dtype", None)
+    if labels is None and getattr(kind, "ordered", False):
+        return np.asarray(kind.categories)
+    if labels is None:
+        texts = sorted(label for label in set(to_array(y_true, "y_true").ravel().tolist()) if isinstance(label, str))
+        if texts:
+            raise ValueError(
+                f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in column order."
+            )
+    return labels
 
 
 def multilabel_loss(
@@ -637,7 +657,7 @@ def multilabel_loss(
         1 where the row has the label, else 0.
     y_prob : array_like of shape (n, labels)
         Probability of each label.
-    costs : CostDistribution, tuple of float, float, or list of these
+    costs : CostDistribution, tuple of float, float, or list or array of these
         How much each cost ratio counts, for all labels or a list with one for each.
     label_weight : array_like of shape (labels,), optional
         Weight >= 0 of each label in the sum; 1 by default.
@@ -656,7 +676,7 @@ def multilabel_loss(
     Raises
     ------
     ValueError
-        For labels other than 0 and 1, scores outside [0, 1], or a list of another length.
+        For labels other than 0 and 1, none at all, scores outside [0, 1], or a list of another length.
 
     Examples
     --------
@@ -668,23 +688,23 @@ def multilabel_loss(
     from stakes.core.options import evaluation_data
 
     y, prob = (np.asarray(to_array(each, name)) for each, name in ((y_true, "y_true"), (y_prob, "y_prob")))
-    if y.ndim != 2 or y.shape != prob.shape:
+    if y.ndim != 2 or y.shape != prob.shape or not y.shape[1]:
         raise ValueError(f"y_true and y_prob must have the same shape (n, labels), got {y.shape} and {prob.shape}.")
-    count = y.shape[1]
-    each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(costs)] if isinstance(costs, list) else None
-    measures: Sequence[CostDistribution] = [as_costs(costs)] * count if each is None else each  # type: ignore[arg-type]
+    count, given = y.shape[1], cast("Any", costs)
+    several = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(given)] if several else [as_costs(given)] * count
     share = (
         np.ones(count) if label_weight is None else to_floats(to_array(label_weight, "label_weight"), "label_weight")
     )
-    if len(measures) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
-        what = (
-            "costs must be a list with one for" if len(measures) != count else "label_weight must be finite, >= 0 for"
-        )
-        raise ValueError(f"{what} each of the {count} labels, got {len(measures)} and {share.tolist()}.")
+    if len(each) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
+        raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
     rows = np.zeros(len(y))
-    for k, measure in enumerate(measures):
+    for k, measure in enumerate(each):
         options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {k}]"}
         data = evaluation_data(y[:, k], prob[:, k], **options)
+        if not np.isin(y[:, k], (0, 1)).all():
+            raise ValueError(f"y_true must hold only 0 and 1, got {np.unique(y[:, k]).tolist()} in column {k}.")
         rows += share[k] * check_scale(scale, measure)[1] * data.losses(measure, "score")
     weight = data.rows.weight
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)

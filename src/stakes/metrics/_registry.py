@@ -236,7 +236,7 @@ for _metric in (
     _loss(
         _ranking.auc_regret,
         "the mean regret that AUC implies: each case's event rate is the cost ratio",
-        high=0.5,
+        high=1.0,
         propriety="rank",
         per_sample=False,
     ),

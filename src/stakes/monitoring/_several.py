@@ -90,7 +90,7 @@ class CostMonitors(Tabular):
         tables = {name: (name, reference.tables[name]) for name in chosen}
         for (column, group, model), (table, _) in reference.groups.items():
             if model in chosen:
-                tables[group_name(model, column, group)] = model, table
+                tables[_new_name(model, column, group, tables)] = model, table
         asked: dict[str, Any] = {"tolerance": tolerance, "unit": unit, "reference_days": reference_days, "force": force}
         self.monitors = {}
         for name, (model, table) in tables.items():
@@ -414,6 +414,18 @@ class CostMonitors(Tabular):
         alarms = [name for name, monitor in self.monitors.items() if monitor.alarm]
         state = f"alarm: {', '.join(alarms)}" if alarms else "no alarm"
         return f"CostMonitors({state}; {len(self.monitors)} monitors)"
+
+
+def _new_name(model: str, column: str, group: object, taken: Mapping[str, object]) -> str:
+    """Name of the monitor of a group, which tells the column from the group and is nobody else's."""
+    if " = " in column:
+        raise ValueError(f"reference must name its columns of groups without ' = ', got {column!r}.")
+    name = group_name(model, column, group)
+    if name in taken:
+        raise ValueError(
+            f"reference must not give two monitors one name, got {name!r} for the group {group!r} of {model!r} too."
+        )
+    return name
 
 
 def group_name(model: str, column: str, group: object) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
-from stakes.base.validation import Floats, check_choice, check_same_order, check_weights
+from stakes.base.validation import Floats, check_choice, check_same_order, check_weights, check_whole
 from stakes.outcomes import RowCosts
 from stakes.utility._expected import ExpectedUtility, expected_utility
 from stakes.utility._exponential import Correction, clean_probabilities, decide
@@ -110,8 +110,8 @@ class ExpectedUtilityClassifier(BinaryClassifier):
         """
         check_same_order(X=X, y=y, sample_weight=sample_weight)
         check_choice(self.mode, "mode", ("batch", "frozen"))
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size must be >= 1, got {self.batch_size}.")
+        if self.batch_size is not None:
+            check_whole(self.batch_size, "batch_size", 1)
         get_measure(self.measure)
         labels = read_two_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
@@ -138,7 +138,7 @@ class ExpectedUtilityClassifier(BinaryClassifier):
             corrected = clean_probabilities(prob, self.correction)
             descending = get_measure(self.measure).ranking().descending
             return classes[decide(corrected, self.threshold_, len(prob), descending=descending)]
-        size = max(len(prob), 1) if self.batch_size is None else self.batch_size
+        size = max(len(prob), 1) if self.batch_size is None else check_whole(self.batch_size, "batch_size", 1)
         parts = [self._solve(prob[start : start + size]).predict() for start in range(0, len(prob), size)]
         return classes[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]
 

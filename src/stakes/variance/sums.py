@@ -876,7 +876,7 @@ class Moments:
 
     @property
     def _short(self) -> str:
-        return too_few(self.rows, self.least, self.names)
+        return too_few(self.rows, self.least, self.names, clustered=self.clustered)
 
     def _rests_on(self, k: int) -> str:
         name, unbounded = self.names[k], "" if math.isfinite(self.room) else "; there is no interval"
@@ -898,11 +898,13 @@ def moments_of(value: float, found: Variance, rows: tuple[int, ...], **about: An
     return Moments(value, variance, float(found.degrees), float(found.unseen_variance), rows=rows, **about)
 
 
-def too_few(rows: tuple[int, ...], least: int, names: tuple[str, str] = CLASSES) -> str:
-    """Say which class has fewer rows than an interval needs; empty where both have enough."""
+def too_few(rows: tuple[int, ...], least: int, names: tuple[str, str] = CLASSES, *, clustered: bool = False) -> str:
+    """Say which class has fewer rows (clusters) than an interval needs; empty where both have enough."""
     for k in (1, 0):
         if rows[k] < least:
-            return f"only {rows[k]} {names[k]}{'s' if rows[k] != 1 else ''}: an interval needs {least}"
+            many = "s" if rows[k] != 1 else ""
+            members = f"cluster{many} with {names[k]}s" if clustered else f"{names[k]}{many}"
+            return f"only {rows[k]} {members}: an interval needs {least}"
     return ""
 
 
