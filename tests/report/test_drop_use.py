@@ -193,6 +193,35 @@ def choose_field(chromium, name, value):
     )
 
 
+def ticked(chromium):
+    return chromium.run("[...document.querySelectorAll('#models input:checked')].map(({ value }) => value)")
+
+
+def tick(chromium, name):
+    chromium.run(f"[...document.querySelectorAll('#models input')].find(({{ value }}) => value === {name!r}).click()")
+
+
+def test_models_that_were_left_out_stay_so_when_other_columns_are_chosen(chromium, drop):
+    text = "y,w,site,a,b,c\n" + "0,1,3,0.1,0.3,0.2\n1,2,4,0.7,0.6,0.9\n" * 10
+    dropped(chromium, drop, text)
+    choose_field(chromium, "label", "y")
+    tick(chromium, "b")
+    choose_field(chromium, "weight", "w")
+    choose_field(chromium, "group", "site")
+    assert ticked(chromium) == ["a", "c"]
+    assert said(chromium, "took").endswith("2 models: a, c.")
+    choose_field(chromium, "group", "")
+    assert ticked(chromium) == ["site", "a", "c"]
+    tick(chromium, "b")
+    choose_field(chromium, "group", "site")
+    assert ticked(chromium) == ["a", "b", "c"]
+    tick(chromium, "b")
+    chromium.run(DROP.format(text=repr(text), name="'again.csv'"))
+    chromium.wait_for("document.getElementById('took').textContent.startsWith('again.csv')")
+    choose_field(chromium, "label", "y")
+    assert ticked(chromium) == ["w", "site", "a", "b", "c"]
+
+
 def test_pasted_cells_are_read(chromium, drop):
     chromium.open(drop)
     chromium.run("document.getElementById('paste').click()")
