@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 
 import pytest
 
 from stakes import evaluate_frame
+from stakes.cli import main
 from stakes.inference import threshold_intervals
 from stakes.report import render_drop_page
 from tests.report.drop_files import SMALL, STATED
@@ -191,6 +193,33 @@ def choose_field(chromium, name, value):
         f"(box => {{ box.value = {value!r}; box.dispatchEvent(new Event('change', {{ bubbles: true }})); }})"
         f"(document.getElementById({name!r}))"
     )
+
+
+def test_commands_and_python_do_what_the_page_did(chromium, drop, tmp_path, monkeypatch, capsys):
+    """Also where names hold spaces, signs and quotation marks, and decimals come late."""
+    for needed in ("polars", "click", "rich"):
+        pytest.importorskip(needed)
+    early, late = "no,0,east\nyes,1,west\n" * 60, "no,0.35,east\nyes,0.3,east\nno,0.05,west\n" * 20
+    text = '"the ""outcome""","m ""1"", b",my group\n' + early + late
+    dropped(chromium, drop, text, name="-my risks.csv")
+    choose_field(chromium, "label", 'the "outcome"')
+    choose_field(chromium, "positive", "yes")
+    choose_field(chromium, "group", "my group")
+    answered(chromium, "1", "4")
+    evaluation, check, *_, python = chromium.run(
+        "[...document.querySelectorAll('#beyond code')].map(code => code.textContent)"
+    )
+    cost = chromium.run("document.querySelector('.cost').textContent.split(' (')[0]")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-my risks.csv").write_text(text, encoding="utf-8")
+    words = shlex.split(evaluation)
+    assert (words[0], words[-2:]) == ("stakes", ["--report", "report.html"])
+    assert main(words[1:-2]) == 0
+    assert cost in " ".join(capsys.readouterr().out.split())
+    assert main([*shlex.split(check)[1:], "--fail-on", "none"]) == 0
+    capsys.readouterr()
+    exec(python, {})  # noqa: S102  (what the page says that one should run)
+    assert cost in " ".join(capsys.readouterr().out.split())
 
 
 def ticked(chromium):

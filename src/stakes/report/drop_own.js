@@ -137,7 +137,7 @@ function commandOptions() {
   const names = (list) => shellWord(list.map((name) => name.replaceAll(",", "\\,")).join(","));
   const range = askedState.low === askedState.high ? askedState.low : `${askedState.low}:${askedState.high}`;
   return [
-    shellWord(read.file), "--label", shellWord(read.label), "--costs", String(range), "--models", names(read.models),
+    shellWord(read.file.replace(/^-/, "./-")), "--label", shellWord(read.label), "--costs", String(range), "--models", names(read.models),
     ...(read.asked.posLabel === null ? [] : ["--pos-label", shellWord(read.asked.posLabel)]), ...(read.weight === null ? [] : ["--weight", shellWord(read.weight)]),
     ...(read.group === null ? [] : ["--groups", names([read.group])]), ...(read.asked.onMissing === "drop" ? ["--on-missing", "drop"] : []),
   ].join(" ");
@@ -150,15 +150,18 @@ function pythonCall() {
     ...(read.weight === null ? [] : [`weight=${text(read.weight)}`]), ...(read.group === null ? [] : [`groups=[${text(read.group)}]`]),
     ...(read.asked.posLabel === null ? [] : [`pos_label=${read.positive}`]), ...(read.asked.onMissing === "drop" ? ['on_missing="drop"'] : []),
   ].map((each) => `, ${each}`).join("");
+  // polars keeps quotation marks in a header doubled
+  const marked = [read.label, ...read.models, read.weight, read.group].some((name) => name?.includes('"'));
   return [
-    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}${read.separator === "," ? "" : `, separator=${text(read.separator)}`}${read.dropped ? ', null_values=["NA", "N/A", "NaN", "nan", "null", "NULL"]' : ""})`,
+    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}, infer_schema_length=None${read.separator === "," ? "" : `, separator=${text(read.separator)}`}${read.dropped ? ', null_values=["NA", "N/A", "NaN", "nan", "null", "NULL"]' : ""})`,
+    ...(marked ? [`frame.columns = [name.replace('""', '"') for name in frame.columns]`] : []),
     `result = evaluate_frame(frame, label=${text(read.label)}, models=[${read.models.map(text).join(", ")}], costs=${range}${rest})`, "print(result.answer)",
   ].join("\n");
 }
 
 const BEYOND = [
   ["The same, with bands, findings, calibration in numbers and a smooth curve", () => `stakes evaluate ${commandOptions()} --report report.html`],
-  ["What to know of the scores and rows before acting on them", () => `stakes check ${commandOptions().replace(/ --groups \S+/, "")}`],
+  ["What to know of the scores and rows before acting on them", () => `stakes check ${commandOptions()}`],
   ["Rows that depend on each other: patients, centres, days", () => `stakes evaluate ${commandOptions()} --clusters COLUMN`],
   ["Outcomes after a time, or amounts by row", () => "stakes evaluate --help"],
   ["Class weights or sampling undone", () => "stakes correct --help"],
