@@ -116,6 +116,36 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
+CLAIMS = {
+    "few carry it": ("y,p\n" + "0,0.02\n" * 400 + "0,0.3\n" * 2 + "1,0.6\n" * 24 + "1,0.01\n" * 2, (0.02, 0.2)),
+    "few positives": ("y,p\n" + "0,0.05\n0,0.2\n0,0.1\n" * 60 + "1,0.15\n1,0.6\n1,0.2\n" * 2 + "1,0.1\n", (0.05, 0.2)),
+    "none carries it": ("y,p\n" + "0,0.02\n" * 100 + "0,0.2\n" * 10 + "1,0.9\n" * 12, (0.05, 0.25)),
+    "a reference may be best": ("y,p,q\n" + "0,0.1,0.4\n1,0.3,0.3\n1,0.2,0.2\n0,0.2,0.1\n" * 5, (0.1, 0.5)),
+    "a better model": ("y,p\n" + "0,0.3\n0,0.1\n1,0.6\n1,0.2\n" * 5, (0.25, 0.5)),
+    "equal weights": ("y,p,w\n" + "0,0.1,1\n1,0.3,2\n1,0.2,1.5\n0,0.4,1\n" * 3, (0.1, 0.5)),
+    "few of each": ("y,p\n" + "0,0.1\n1,0.3\n1,0.2\n0,0.4\n" * 3, (0.1, 0.5)),
+    "many": (GERMAN, (0.1, 0.25)),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_how_few_rows_carry_the_cost_is_said_as_by_the_library(chromium, drop, name):
+    pandas = pytest.importorskip("pandas")
+    text, (low, high) = CLAIMS[name]
+    label = text[: text.index(",")] if name != "many" else "bad"
+    dropped(chromium, drop, text)
+    choose_field(chromium, "label", label)
+    choose_field(chromium, "weight", "w" if ",w\n" in text else "")
+    answered(chromium, f"{100 * low:g}%", f"{100 * high:g}%")
+    frame = pandas.read_csv(io.StringIO(text))
+    models = [each for each in frame if each not in (label, "age_group", "w")]
+    weight = "w" if "w" in frame else None
+    wanted = evaluate_frame(frame, label=label, models=models, costs=(low, high), weight=weight).conclusion[1]
+    cost = chromium.run("document.querySelector('.cost').textContent")
+    # intervals of a whole column are drawn, and differ in the third digit
+    assert [re.sub(r" \(.*?\)", "", each) for each in (cost, wanted)] == 2 * [re.sub(r" \(.*?\)", "", wanted)]
+
+
 def test_what_is_undefined_is_called_so(chromium, drop):
     dropped(chromium, drop, SMALL)
     answered(chromium, "0%", "0%")
