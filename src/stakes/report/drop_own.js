@@ -82,7 +82,7 @@ function carriedAsked({ score, carried }) {
 function againstAsked(rule) {
   if (!rule.model) {
     const { cost } = askedModels[0];
-    const words = !Number.isFinite(cost) ? "boundless_model" : cost === rule.cost ? "as_much" : models.length === 1 ? "only_model" : "best_model";
+    const words = !Number.isFinite(cost) ? "best_infinite" : cost === rule.cost ? "as_much" : models.length === 1 ? "only_model" : "best_model";
     const best = calledOf(askedModels[0]);
     return told(words, { best, other: best, cost: writeAsked(cost) }).reduce((span, node) => (span.append(node), span), make("span"));
   }
