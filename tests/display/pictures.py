@@ -297,7 +297,7 @@ def _dated(data):
 
 
 def _line(line):
-    words = [str(line.get_gid()), re.sub("^_child.*", "", line.get_label()), _colour(line.get_color())]
+    words = [str(line.get_gid()), re.sub("^_(?!nolegend_).*", "", line.get_label()), _colour(line.get_color())]
     words += [str(line.get_linestyle()), str(line.get_marker()), _colour(line.get_markerfacecolor())]
     look = [line.get_linewidth(), line.get_zorder(), line.get_markersize(), line.get_alpha() or 0.0, line.get_clip_on()]
     return [*words, *map(float, look), *_points(_dated(line.get_xdata())), *_points(_dated(line.get_ydata()))]

@@ -249,3 +249,18 @@ def test_display_settings_are_left_alone_and_nothing_is_shown(rows, plt, monkeyp
         second = display.from_predictions(y, {"again": models["sharp"]}, ax=ax)
         assert second.lines_[0].get_color() not in {"#0072B2", "#D55E00", "#009E73"}
     assert dict(plt.rcParams) == before
+
+
+def test_chance_is_drawn_for_each_share_of_positives():
+    labels = {"rare": [0, 0, 0, 1], "even": [0, 1, 0, 1]}
+    found = {name: curves.precision_recall_curve(y, [0.1, 0.8, 0.3, 0.6]) for name, y in labels.items()}
+    display = PrecisionRecallDisplay(found).plot()
+    assert [set(line.get_ydata()) for line in display.reference_lines_] == [{0.25}, {0.5}]
+    assert [text.get_text() for text in display.ax_.texts] == ["treat all (rare)", "treat all (even)"]
+
+
+def test_the_height_of_brier_curves_leaves_room_for_the_constants_of_every_population():
+    p = np.linspace(0.05, 0.95, 40)
+    found = {name: curves.brier_curve(np.arange(40) >= first, p) for name, first in (("rare", 38), ("even", 20))}
+    tops = [CostCurveDisplay(dict(order)).plot().ax_.get_ylim() for order in (found.items(), [*found.items()][::-1])]
+    assert tops[0] == tops[1]

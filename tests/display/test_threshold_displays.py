@@ -326,3 +326,52 @@ def test_many_scores_are_thinned_within_the_stated_number():
 def test_thresholds_stretched_by_areas_are_found_again():
     thresholds = np.linspace(0.0, 1.0, 11)
     assert _axes._unquadratic(_axes._quadratic(thresholds)) == pytest.approx(thresholds, abs=1e-15)
+
+
+@pytest.fixture
+def two_groups():
+    """Return labels and probabilities of two groups of rows, one with a fifth of the other's positives."""
+    rng = np.random.default_rng(3)
+    truth, men = rng.random(400), rng.random(400) < 0.5
+    y = rng.random(400) < np.where(men, 0.2 * truth, truth)
+    return {name: (y[mine], truth[mine]) for name, mine in (("men", men), ("women", ~men))}
+
+
+def heights_at(lines, x):
+    """Heights of lines at one place, by the name on them and their model's."""
+    return {
+        (line.get_gid().removeprefix("reference "), line.get_label()[1:]): np.interp(x, *line.get_data())
+        for line in lines
+    }
+
+
+def treating_all(threshold, y):
+    return float(np.mean(y) - threshold / (1.0 - threshold) * np.mean(~y))
+
+
+def test_each_population_has_references_of_its_own(two_groups):
+    curves = {name: net_benefit_curve(*data) for name, data in two_groups.items()}
+    shown = DecisionCurveDisplay(curves).plot()
+    expected = {("treat all", name): treating_all(0.1, y) for name, (y, _) in two_groups.items()}
+    found = heights_at(shown.reference_lines_, 0.1)
+    assert found == pytest.approx({**expected, ("treat none", "men"): 0.0}, abs=1e-3)
+    written = [text.get_text() for text in shown.ax_.texts]
+    assert sorted(written) == ["treat all (men)", "treat all (women)", "treat none"]
+    assert [line.get_label() for line in shown.lines_] == ["men", "women"]
+    assert shown.ax_.get_ylim()[1] > max(expected.values())
+
+
+def test_a_later_display_adds_the_references_of_its_own_rows(two_groups):
+    (y, p), (other, q) = two_groups.values()
+    first = regret_curve(y, p, name="men").plot()
+    second = regret_curve(other, q, name="women").plot(first.ax_)
+    found = heights_at(second.reference_lines_, 0.1)
+    expected = {("treat all", "men"): 0.1 * np.mean(~y), ("treat none", "men"): 0.9 * np.mean(y)}
+    expected |= {("treat all", "women"): 0.1 * np.mean(~other), ("treat none", "women"): 0.9 * np.mean(other)}
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_height_leaves_room_for_the_best_constant_of_every_population(two_groups):
+    curves = [(name, net_benefit_curve(*data)) for name, data in two_groups.items()]
+    tops = [DecisionCurveDisplay(dict(order)).plot().ax_.get_ylim() for order in (curves, curves[::-1])]
+    assert tops[0] == tops[1]

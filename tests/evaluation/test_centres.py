@@ -186,3 +186,20 @@ def test_a_centre_with_fifty_rows_of_a_class_is_not_rough():
     p = np.random.default_rng(0).uniform(0.2, 0.6, 600)
     found = evaluate_centres(y, {"a": p}, np.repeat(list(sizes), 200), costs=(0.1, 0.4))
     assert "Errors are rough where a class has fewer than 50 rows: b, c." in found._footnotes()
+
+
+def test_an_error_of_rounding_is_none():
+    """Scores stretched and cut off rank rows alike but for ties within a class: areas differ by their last digit."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1.5, 3.0, 2000)
+    y, centre = rng.random(2000) < p, rng.integers(0, 6, 2000)
+    stretched = np.clip(1.2 * p + 0.02, 0.001, 0.999)
+    found = evaluate_centres(y, {"a": p, "b": stretched}, centre)
+    areas = {
+        str(k): [roc_auc_score(y[centre == k], scores[centre == k]) for scores in (p, stretched)] for k in range(6)
+    }
+    alike = tuple(name for name, (first, second) in areas.items() if abs(first - second) < 1e-9)
+    assert found.left_out["a - b"]["auc"] == alike
+    assert len(alike) == 4
+    assert "auc" not in found.pooled["a - b"]
+    assert {"auc", "slope"} <= found.pooled["a"].keys()

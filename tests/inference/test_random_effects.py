@@ -1,6 +1,7 @@
 """Random effects over centres: values published for the trials of BCG vaccine, and the likelihood itself."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -128,3 +129,13 @@ def test_centres_that_agree_are_one():
 def test_what_cannot_be_pooled_is_refused(values, errors, message):
     with pytest.raises(ValueError, match=message):
         random_effects(values, errors)
+
+
+@pytest.mark.parametrize("errors", [[1e-9, 1.0, 1.0], [1e-6, 3e-4, 2.0, 0.7], [0.3, 0.2, 0.4, 0.5, 0.1]])
+def test_share_of_the_spread_between_centres_holds_where_one_weight_is_nearly_all(errors):
+    """Higgins and Thompson's typical variance, in exact numbers."""
+    w = [1 / Fraction(error) ** 2 for error in errors]
+    typical = (len(w) - 1) * sum(w) / (sum(w) ** 2 - sum(each**2 for each in w))
+    found = random_effects(np.linspace(0.1, 5.0, len(w)), errors)
+    assert found.tau > 0.0
+    assert found.i_squared == pytest.approx(found.tau**2 / (found.tau**2 + float(typical)), rel=1e-9)

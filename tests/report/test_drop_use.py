@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 
 import pytest
 
 from stakes import evaluate_frame
+from stakes.cli import main
 from stakes.inference import threshold_intervals
 from stakes.report import render_drop_page
 from tests.report.drop_files import SMALL, STATED
@@ -114,6 +116,36 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
+CLAIMS = {
+    "few carry it": ("y,p\n" + "0,0.02\n" * 400 + "0,0.3\n" * 2 + "1,0.6\n" * 24 + "1,0.01\n" * 2, (0.02, 0.2)),
+    "few positives": ("y,p\n" + "0,0.05\n0,0.2\n0,0.1\n" * 60 + "1,0.15\n1,0.6\n1,0.2\n" * 2 + "1,0.1\n", (0.05, 0.2)),
+    "none carries it": ("y,p\n" + "0,0.02\n" * 100 + "0,0.2\n" * 10 + "1,0.9\n" * 12, (0.05, 0.25)),
+    "a reference may be best": ("y,p,q\n" + "0,0.1,0.4\n1,0.3,0.3\n1,0.2,0.2\n0,0.2,0.1\n" * 5, (0.1, 0.5)),
+    "a better model": ("y,p\n" + "0,0.3\n0,0.1\n1,0.6\n1,0.2\n" * 5, (0.25, 0.5)),
+    "equal weights": ("y,p,w\n" + "0,0.1,1\n1,0.3,2\n1,0.2,1.5\n0,0.4,1\n" * 3, (0.1, 0.5)),
+    "few of each": ("y,p\n" + "0,0.1\n1,0.3\n1,0.2\n0,0.4\n" * 3, (0.1, 0.5)),
+    "many": (GERMAN, (0.1, 0.25)),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_how_few_rows_carry_the_cost_is_said_as_by_the_library(chromium, drop, name):
+    pandas = pytest.importorskip("pandas")
+    text, (low, high) = CLAIMS[name]
+    label = text[: text.index(",")] if name != "many" else "bad"
+    dropped(chromium, drop, text)
+    choose_field(chromium, "label", label)
+    choose_field(chromium, "weight", "w" if ",w\n" in text else "")
+    answered(chromium, f"{100 * low:g}%", f"{100 * high:g}%")
+    frame = pandas.read_csv(io.StringIO(text))
+    models = [each for each in frame if each not in (label, "age_group", "w")]
+    weight = "w" if "w" in frame else None
+    wanted = evaluate_frame(frame, label=label, models=models, costs=(low, high), weight=weight).conclusion[1]
+    cost = chromium.run("document.querySelector('.cost').textContent")
+    # intervals of a whole column are drawn, and differ in the third digit
+    assert [re.sub(r" \(.*?\)", "", each) for each in (cost, wanted)] == 2 * [re.sub(r" \(.*?\)", "", wanted)]
+
+
 def test_what_is_undefined_is_called_so(chromium, drop):
     dropped(chromium, drop, SMALL)
     answered(chromium, "0%", "0%")
@@ -159,11 +191,94 @@ def test_what_is_unclear_is_asked(chromium, drop):
     assert state(chromium) == [0.1, 0.25]
 
 
+@pytest.mark.parametrize(("first", "last"), [("no", "yes"), ("1", "2"), ("2", "1")])
+def test_labels_of_a_file_sorted_by_its_outcome_are_all_offered(chromium, drop, first, last):
+    """Two thousand rows of one class, then those of the other."""
+    text = "y,p\n" + f"{first},0.3\n" * 1500 + f"{last},0.6\n" * 500
+    dropped(chromium, drop, text)
+    assert picked(chromium, "label") == "y"
+    offered = chromium.run("[...document.getElementById('positive').options].map(each => each.value)")
+    assert offered == ["", first, last]
+    answered(chromium)
+    assert said(chromium, "error") == "Say which value of y is positive."
+    choose_field(chromium, "positive", last)
+    answered(chromium, "1", "3")
+    # acting on 0.6 and not on 0.3 is right everywhere between 25% and 50% but below 0.3, where everyone is acted on
+    model, everyone = (float(shown(chromium)[name][0][0]) for name in ("p", "treat all"))
+    alarm = 1000 * 0.75 * (0.3**2 - 0.25**2) / 2 / 0.25
+    assert (model, everyone) == (pytest.approx(alarm, rel=1e-2), pytest.approx(1000 * 0.75 * 0.375, rel=1e-2))
+    assert_quiet(chromium, drop)
+
+
+@pytest.mark.parametrize(("first", "last"), [("0", "1"), ("1", "0"), ("true", "false")])
+def test_labels_that_say_themselves_which_is_positive_do_so_in_a_sorted_file(chromium, drop, first, last):
+    dropped(chromium, drop, "y,p\n" + f"{first},0.3\n" * 1500 + f"{last},0.6\n" * 500)
+    assert picked(chromium, "label") == "y"
+    words = chromium.run("[...document.getElementById('positive').options].map(each => each.textContent)")
+    assert words == (["1", "0"] if "1" in (first, last) else ["true", "false"])
+
+
 def choose_field(chromium, name, value):
     chromium.run(
         f"(box => {{ box.value = {value!r}; box.dispatchEvent(new Event('change', {{ bubbles: true }})); }})"
         f"(document.getElementById({name!r}))"
     )
+
+
+def test_commands_and_python_do_what_the_page_did(chromium, drop, tmp_path, monkeypatch, capsys):
+    """Also where names hold spaces, signs and quotation marks, and decimals come late."""
+    for needed in ("polars", "click", "rich"):
+        pytest.importorskip(needed)
+    early, late = "no,0,east\nyes,1,west\n" * 60, "no,0.35,east\nyes,0.3,east\nno,0.05,west\n" * 20
+    text = '"the ""outcome""","m ""1"", b",my group\n' + early + late
+    dropped(chromium, drop, text, name="-my risks.csv")
+    choose_field(chromium, "label", 'the "outcome"')
+    choose_field(chromium, "positive", "yes")
+    choose_field(chromium, "group", "my group")
+    answered(chromium, "1", "4")
+    evaluation, check, *_, python = chromium.run(
+        "[...document.querySelectorAll('#beyond code')].map(code => code.textContent)"
+    )
+    cost = chromium.run("document.querySelector('.cost').textContent.split(' (')[0]")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-my risks.csv").write_text(text, encoding="utf-8")
+    words = shlex.split(evaluation)
+    assert (words[0], words[-2:]) == ("stakes", ["--report", "report.html"])
+    assert main(words[1:-2]) == 0
+    assert cost in " ".join(capsys.readouterr().out.split())
+    assert main([*shlex.split(check)[1:], "--fail-on", "none"]) == 0
+    capsys.readouterr()
+    exec(python, {})  # noqa: S102  (what the page says that one should run)
+    assert cost in " ".join(capsys.readouterr().out.split())
+
+
+def ticked(chromium):
+    return chromium.run("[...document.querySelectorAll('#models input:checked')].map(({ value }) => value)")
+
+
+def tick(chromium, name):
+    chromium.run(f"[...document.querySelectorAll('#models input')].find(({{ value }}) => value === {name!r}).click()")
+
+
+def test_models_that_were_left_out_stay_so_when_other_columns_are_chosen(chromium, drop):
+    text = "y,w,site,a,b,c\n" + "0,1,3,0.1,0.3,0.2\n1,2,4,0.7,0.6,0.9\n" * 10
+    dropped(chromium, drop, text)
+    choose_field(chromium, "label", "y")
+    tick(chromium, "b")
+    choose_field(chromium, "weight", "w")
+    choose_field(chromium, "group", "site")
+    assert ticked(chromium) == ["a", "c"]
+    assert said(chromium, "took").endswith("2 models: a, c.")
+    choose_field(chromium, "group", "")
+    assert ticked(chromium) == ["site", "a", "c"]
+    tick(chromium, "b")
+    choose_field(chromium, "group", "site")
+    assert ticked(chromium) == ["a", "b", "c"]
+    tick(chromium, "b")
+    chromium.run(DROP.format(text=repr(text), name="'again.csv'"))
+    chromium.wait_for("document.getElementById('took').textContent.startsWith('again.csv')")
+    choose_field(chromium, "label", "y")
+    assert ticked(chromium) == ["w", "site", "a", "b", "c"]
 
 
 def test_pasted_cells_are_read(chromium, drop):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -543,17 +544,21 @@ _BENDS = 256
 
 def points_to_draw(curve: Curve, shown: Range, *, logit: bool = False) -> tuple[Floats, Floats]:
     """Exact points of the whole curve, densest in the range shown; bent pieces get points in between."""
-    start, stop = float(curve.knots[0]), float(curve.knots[-1])
-    if curve.basis != "linear":
-        stop = min(stop, _END_OF_ODDS)
-    if curve.basis == "inverse odds":
-        start = max(start, 1.0 - _END_OF_ODDS)
+    start, stop = _ends(curve)
     cuts = np.unique(np.clip([start, *shown, stop], start, stop))
     parts = [curve.thinned(low=a, high=b)[:2] for a, b in pairwise(cuts.tolist())]
     x, y = (np.concatenate(column) for column in zip(*(parts or [curve.thinned()[:2]]), strict=True))
     if logit or curve.basis != "linear":
         return _bent(curve, x, y, shown, logit=logit)
     return x, y
+
+
+def _ends(curve: Curve) -> Range:
+    """Where the line of a curve starts and stops."""
+    start, stop = float(curve.knots[0]), float(curve.knots[-1])
+    if curve.basis != "linear":
+        stop = min(stop, _END_OF_ODDS)
+    return max(start, 1.0 - _END_OF_ODDS) if curve.basis == "inverse odds" else start, stop
 
 
 def _bent(curve: Curve, x: Floats, y: Floats, shown: Range, *, logit: bool) -> tuple[Floats, Floats]:
@@ -595,15 +600,24 @@ def draw_line(ax: Axes, points: tuple[ArrayLike, ArrayLike], style: Style, name:
     return line
 
 
-def draw_references(ax: Axes, references: Iterable[Curve], shown: Range) -> list[Line2D]:
-    """Draw each reference once, thin and grey, and return those that these axes have."""
-    known = {line.get_gid() for line in drawn(ax, REFERENCE)}
-    for curve in references:
-        gid = f"{REFERENCE} {curve.name}"
-        if gid not in known:
-            x, y = points_to_draw(curve, shown, logit=ax.get_xscale() == "logit")
-            ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
+def draw_references(ax: Axes, curves: Iterable[Curve], shown: Range) -> list[Line2D]:
+    """Draw each reference once, thin and grey, one for each place where it lies; return those that these axes have."""
+    for curve in curves:
+        for reference in curve.references.values():
+            gid = f"{REFERENCE} {reference.name}"
+            if not any(_lies_on(line, reference) for line in drawn(ax, REFERENCE) if line.get_gid() == gid):
+                x, y = points_to_draw(reference, shown, logit=ax.get_xscale() == "logit")
+                look: dict[str, Any] = {"gid": gid, "label": f"_{curve.name}"}  # a label that legends leave out
+                ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, zorder=2.0, **look)
     return drawn(ax, REFERENCE)
+
+
+def _lies_on(line: Line2D, curve: Curve) -> bool:
+    """Whether a drawn line is this curve, where both exist."""
+    x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+    start, stop = _ends(curve)
+    both = (x >= start) & (x <= stop)
+    return np.allclose(curve.at(x[both]), y[both], rtol=1e-9, atol=1e-12, equal_nan=True)
 
 
 def draw_diagonal(ax: Axes, x: ArrayLike) -> Line2D:
@@ -643,7 +657,7 @@ _LINE_HEIGHT = 1.5  # in font sizes
 
 
 def label_references(ax: Axes) -> None:
-    """Write each reference's name along its line, clear of all other lines and names."""
+    """Write each reference's name along its line, and its model's where it has several; clear of all other lines."""
     from matplotlib.patheffects import withStroke
 
     for text in [text for text in ax.texts if text.get_gid() == _LABEL]:
@@ -652,8 +666,10 @@ def label_references(ax: Axes) -> None:
     font = small_font()
     paths = {line: _path(ax, line, size) for line in [*drawn(ax, MODEL), *drawn(ax, REFERENCE)]}
     names = np.empty((0, 2))
-    for line in drawn(ax, REFERENCE):
-        name = str(line.get_gid()).removeprefix(f"{REFERENCE} ")
+    references = [(line, str(line.get_gid()).removeprefix(f"{REFERENCE} ")) for line in drawn(ax, REFERENCE)]
+    alike = Counter(name for _, name in references)
+    for line, kind in references:
+        name = kind if alike[kind] == 1 else f"{kind} ({str(line.get_label()).removeprefix('_')})"
         box = np.array([CHARACTER * font * (len(name) + 1), _LINE_HEIGHT * font])
         rivals = np.concatenate([names, *(places for other, (places, _) in paths.items() if other is not line)])
         rivals = np.unique(np.round(rivals / _STEP), axis=0) * _STEP  # jagged lines visit one place many times
@@ -903,14 +919,14 @@ class CurvesDisplay(PredictionsDisplay):
     def _draw_curves(self, shown: Range, *, references: bool = True) -> Floats:
         """Draw models and references; return the heights of all models in these axes within the range shown."""
         self.lines_ = draw_models(self.ax_, self.curves, shown)
-        compared = self.curves[0].references.values() if references else ()
-        self.reference_lines_ = draw_references(self.ax_, compared, shown)
+        self.reference_lines_ = draw_references(self.ax_, self.curves if references else (), shown)
         return heights_of_models(self.ax_, shown)
 
     def _results(self) -> Iterable[Any]:
         return self.curves
 
     def _best_constant(self, thresholds: Floats, *, lower: bool) -> Floats:
-        """The better reference at each threshold; None without references."""
-        constants = [reference.at(thresholds) for reference in self.curves[0].references.values()]
-        return (np.min if lower else np.max)(constants, axis=0) if constants else np.zeros(1)
+        """The better reference at each threshold, the highest among the curves; 0 without references."""
+        constants = [[line.at(thresholds) for line in curve.references.values()] for curve in self.curves]
+        best = [(np.min if lower else np.max)(own, axis=0) for own in constants if own]
+        return np.max(best, axis=0) if best else np.zeros(1)

@@ -15,7 +15,6 @@ from stakes.base.validation import Floats, check_kind
 from stakes.boundary import Boundary, fit_boundary
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostsLike, Deferral
-from stakes.curves import Curve
 from stakes.display import _axes
 from stakes.display._axes import Legend, Range
 from stakes.display._curves import ShareCurvesDisplay
@@ -225,8 +224,8 @@ class DeferralDisplay(ShareCurvesDisplay):
         return 0.0, max(float(curve.knots[-1]) for curve in self.curves)
 
     def _y_limits(self, heights: Floats, shown: Range) -> Range:  # noqa: ARG002
-        first: Curve = self.curves[0]
-        alone = [float(line.at(0.0)) for name, line in first.references.items() if name == "decide all"]
+        constant = [curve.references["decide all"] for curve in self.curves if "decide all" in curve.references]
+        alone = [float(line.at(0.0)) for line in constant]
         highest = float(np.max([*heights[np.isfinite(heights)], *alone], initial=0.0))
         return 0.0, 1.08 * highest or 1.0
 

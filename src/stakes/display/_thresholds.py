@@ -510,8 +510,8 @@ class CostCurveDisplay(_axes.CurvesDisplay):
     def _top(self, heights: Floats, shown: Range) -> float:
         """Above the models and the better constant decision, but not far above the worse one."""
         grid = np.linspace(*shown, 201)[:-1]
-        constants = [reference.at(grid) for reference in self.curves[0].references.values()]
-        best = np.nanmax(np.min(constants, axis=0)) if constants else 0.0
+        best = np.nanmax(self._best_constant(grid, lower=True))
+        constants = [reference.at(grid) for curve in self.curves for reference in curve.references.values()]
         worst = max((np.nanmax(constant[grid <= 0.9]) for constant in constants), default=np.inf)
         highest = float(np.max(heights, initial=0.0, where=np.isfinite(heights)))
         return _HEADROOM * max(min(highest, 1.5 * float(worst)), float(best)) or 1.0

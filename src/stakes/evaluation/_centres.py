@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -48,6 +48,7 @@ CENTRE_HEADS |= {"net_benefit": "Net benefit", "regret": "Regret"}
 _CALIBRATION = ("o_e_ratio", "calibration_in_the_large", "slope")
 _ROUGH = 50  # rows of the rarer class; with 27 in each of 20 centres, intervals of the mean covered .91 to .94
 _FEWEST = 3  # centres that are pooled
+_ROUNDING = 1e-12  # of a value
 _DEEPEST = 2  # dimensions: rows, and columns that are crossed
 ALL_CENTRES, ANOTHER_CENTRE = "all centres", "another centre"
 
@@ -239,9 +240,9 @@ def evaluate_centres(
         found = _of_centre(labels, given, weight, asked, level)
         for name, by_centre in estimates.items():
             by_centre[centre] = found[name]
-    pooled, left_out = {}, {}
+    pooled, left_out, least = {}, {}, _rounding([found for name in scores for found in estimates[name].values()])
     for name, by_centre in estimates.items():
-        pooled[name], left_out[name] = _pooled(by_centre, level)
+        pooled[name], left_out[name] = _pooled(by_centre, level, least)
     return CentreEvaluation(sizes, estimates, pooled, left_out, threshold, level)
 
 
@@ -324,15 +325,23 @@ def _of_centre(
     return found
 
 
+def _rounding(models: Sequence[dict[str, Found]]) -> dict[str, float]:
+    """Up to which size an error of each measure is one of rounding, beside the largest value of any model."""
+    return {
+        key: _ROUNDING * max((abs(v) for each in models if math.isfinite(v := estimated_value(each[key]))), default=0.0)
+        for key in models[0]
+    }
+
+
 def _pooled(
-    by_centre: Mapping[str, dict[str, Found]], level: float
+    by_centre: Mapping[str, dict[str, Found]], level: float, least: Mapping[str, float]
 ) -> tuple[dict[str, RandomEffects], dict[str, tuple[str, ...]]]:
     """Random effects by measure, and the centres that have no part in them."""
     pooled, left_out = {}, {}
     for key in next(iter(by_centre.values())):
         found = {centre: each[key] for centre, each in by_centre.items()}
         points = {centre: _to_normal(key, each) for centre, each in found.items()}
-        usable = {c: point for c, point in points.items() if math.isfinite(sum(point)) and point[1] > 0.0}
+        usable = {c: point for c, point in points.items() if math.isfinite(sum(point)) and point[1] > least[key]}
         left_out[key] = tuple(centre for centre in points if centre not in usable)
         if len(usable) >= _FEWEST:
             values, errors = zip(*usable.values(), strict=True)

@@ -598,7 +598,8 @@ def random_effects(values: ArrayLike, standard_errors: ArrayLike, *, confidence_
     least, most = _expected_elsewhere(y, v, 0.5 * (1.0 - level))
     alike = 1.0 / v
     common = float(alike @ y / alike.sum())
-    typical = (k - 1) * float(alike.sum()) / float(alike.sum() ** 2 - np.square(alike).sum())  # Higgins and Thompson
+    pairs = float(alike[1:] @ np.cumsum(alike)[:-1])  # half of the squared sum less the sum of squares, which cancel
+    typical = (k - 1) * float(alike.sum()) / (2.0 * pairs)  # Higgins and Thompson
     return RandomEffects(
         mean,
         error,

@@ -77,7 +77,8 @@ def render_drop_page(*, example: bool = False) -> str:
         version=__version__,
         style=asset("style.css"),
         own_style=asset("drop.css"),
-        parts=json.dumps(parts, separators=(",", ":")).replace("<", "\\u003c"),
+        # nothing in them ends the script that holds them, or starts a comment in it
+        parts=json.dumps(parts, separators=(",", ":")).replace("</", "<\\/").replace("<!", "\\u003c!"),
         script=main,
     )
 

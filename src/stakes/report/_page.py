@@ -623,6 +623,17 @@ DROPPED = {
     "one_sided": "An interval reaches 0 or less beside a no: it is two-sided, and what may be best is judged by a "
     "one-sided limit.",
     "few": "Few rows carry the cost of {models}: the interval is widened for those that were not seen.",
+    "only_model": "while {best} costs {cost}",
+    "best_infinite": "and {best} an infinite amount",
+    "here": " on these rows",
+    "carried": " {few} of the {rows} {what} {verb} that cost.",
+    "just": "Just {count}",
+    "none": "None",
+    "others": "others",
+    "carry": "carry",
+    "carries": "carries",
+    "few_of_class": " There are only {count} {name}{weighted}; with fewer than {needed} an interval means little.",
+    "equal_weight": " (rows of equal weight that would tell as much)",
     "checks": "Whether the scores can be taken at their word, stakes check says: see what this page leaves out.",
     "drawn": "Intervals of a whole column come from 20,000 draws of the errors, and so differ in the third digit from "
     "the command's.",

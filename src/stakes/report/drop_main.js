@@ -7,6 +7,7 @@ let worker = null;
 let source = null; // what was dropped: a blob and its name
 let columns = [];
 let waiting = null;
+const unticked = new Set(); // columns of this file that are not to be models
 let heard = []; // what the last report listens to in the window
 
 // A worker from this page's own text; it is ended where it is no longer wanted.
@@ -88,6 +89,7 @@ function fillSettings({ names }, known) {
     byId(id).replaceChildren(option("", words), ...names.filter((name) => name !== "").map((name) => option(name)));
   }
   byId("missing").value = "raise";
+  unticked.clear();
   const [low, high] = known.range ?? [];
   byId("fewest").value = known.range ? alarms(high) : "";
   byId("most").value = known.range ? alarms(low) : "";
@@ -120,7 +122,7 @@ function positiveUnclear() {
 function modelsLeft() {
   const taken = [byId("label").value, byId("weight").value, byId("group").value];
   const boxes = columns.filter(({ name, numeric }) => numeric && name !== "" && !taken.includes(name)).map(({ name }) => {
-    const box = make("input", { type: "checkbox", value: name, checked: "" });
+    const box = make("input", { type: "checkbox", value: name, ...(unticked.has(name) ? {} : { checked: "" }) });
     return make("label", {}, box, make("bdi", {}, name));
   });
   byId("models").replaceChildren(make("legend", {}, "Models"), ...boxes);
@@ -294,7 +296,10 @@ byId("stop").addEventListener("click", () => {
 byId("label").addEventListener("change", labelChosen);
 byId("weight").addEventListener("change", modelsLeft);
 byId("group").addEventListener("change", modelsLeft);
-byId("models").addEventListener("change", sayTook);
+byId("models").addEventListener("change", ({ target }) => {
+  unticked[target.checked ? "delete" : "add"](target.value);
+  sayTook();
+});
 byId("settings").addEventListener("submit", (event) => {
   event.preventDefault();
   evaluate();

@@ -220,17 +220,17 @@ function varianceOf(sums, gaps) {
 function unseenOf(sums, raw, gaps, variance, whole) {
   const overall = whole / Math.max(sums[0].count + sums[1].count, 1);
   let unseen = 0;
+  const carrying = raw.map(([second, fourth]) => (fourth > 0 ? second ** 2 / fourth : 0));
   const scarce = sums.map(({ count, weight, nonzero }, k) => {
     const shift = (gaps[k] * (count > 0 ? weight / count : overall)) / whole;
     const [second, fourth] = raw[k];
     const dominant = second > 0 ? Math.sqrt(fourth / second) : 0;
     const jump = nonzero < ENOUGH ? shift : Math.min(shift, (LARGER * dominant) / whole);
-    const carrying = fourth > 0 ? second ** 2 / fourth : 0;
-    const few = carrying < ENOUGH * (1 - ROUNDING) && jump > SEEN * Math.sqrt(variance);
+    const few = carrying[k] < ENOUGH * (1 - ROUNDING) && jump > SEEN * Math.sqrt(variance);
     unseen += few ? (shift === Infinity ? Infinity : jump) ** 2 : 0;
     return few;
   });
-  return { unseen, scarce };
+  return { unseen, scarce, carrying };
 }
 
 // Half of the width of an interval; NaN where the variance is unknown or what unseen rows may bring has no bound.

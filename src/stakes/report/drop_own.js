@@ -5,6 +5,7 @@ const { read, result } = page;
 const askedState = startState();
 const askedModels = asked.slice(0, models.length);
 const refuses = asked.slice(models.length);
+const FEW_ROWS = 10; // of a class, from which on an interval means something
 
 function setOwn(key, nodes) {
   const follower = followers.get(key);
@@ -59,17 +60,39 @@ function costAsked() {
   }
   const [low, high] = rule.simultaneous.map((end) => writeAsked(PER * end));
   const level = Number.isNaN(rule.simultaneous[0]) ? "" : said("alone", { level: LEVEL, low, high });
-  return told("costs", { best: calledOf(rule, true), cost: writeAsked(rule.cost), per: page.perWords, level, against: againstAsked(rule) });
+  const cost = told("costs", { best: calledOf(rule, true), cost: writeAsked(rule.cost), per: page.perWords, level, against: againstAsked(rule) });
+  return [...cost, carriedAsked(rule)];
+}
+
+// How few rows carry the cost, where that widens intervals.
+function carriedAsked({ score, carried }) {
+  const { count, name } = result.fewest;
+  if (score === 0 || (count >= FEW_ROWS && !askedModels[0].scarce)) {
+    return "";
+  }
+  if (!carried) {
+    const weighted = Number.isInteger(count) ? "" : said("equal_weight");
+    return count < FEW_ROWS ? said("few_of_class", { count: String(Number(count.toPrecision(3))), name, weighted, needed: String(FEW_ROWS) }) : "";
+  }
+  const { few, rows, positive } = carried;
+  const what = positive ? page.words.events : said("others");
+  return said("carried", { few: few ? said("just", { count: String(few) }) : said("none"), rows: grouped(rows, 0, 0), what, verb: said(few === 1 ? "carries" : "carry") });
 }
 
 function againstAsked(rule) {
   if (!rule.model) {
-    return told("best_model", { best: calledOf(askedModels[0]), cost: writeAsked(askedModels[0].cost) }).reduce((span, node) => (span.append(node), span), make("span"));
+    const { cost } = askedModels[0];
+    const words = !Number.isFinite(cost) ? "best_infinite" : cost === rule.cost ? "as_much" : models.length === 1 ? "only_model" : "best_model";
+    const best = calledOf(askedModels[0]);
+    return told(words, { best, other: best, cost: writeAsked(cost) }).reduce((span, node) => (span.append(node), span), make("span"));
   }
   const other = refuses[1].cost < refuses[0].cost ? refuses[1] : refuses[0];
   const share = 1 - rule.cost / other.cost;
   const filled = { other: calledOf(other), cost: writeAsked(other.cost), share: `${grouped(100 * Math.abs(share), 0, 0)}%` };
-  return said(!Number.isFinite(share) ? "other_cost" : Math.abs(share) < 0.005 ? "as_much" : share > 0 ? "less" : "dearer", filled);
+  if (!Number.isFinite(share) || Math.abs(share) < 0.005) {
+    return said(Number.isFinite(share) ? "as_much" : "other_cost", filled);
+  }
+  return said(share > 0 ? "less" : "dearer", filled) + (result.chosen !== null && other.possible ? said("here") : "");
 }
 
 // What the differences from the first model show, all at once, and what they leave open.
@@ -137,7 +160,7 @@ function commandOptions() {
   const names = (list) => shellWord(list.map((name) => name.replaceAll(",", "\\,")).join(","));
   const range = askedState.low === askedState.high ? askedState.low : `${askedState.low}:${askedState.high}`;
   return [
-    shellWord(read.file), "--label", shellWord(read.label), "--costs", String(range), "--models", names(read.models),
+    shellWord(read.file.replace(/^-/, "./-")), "--label", shellWord(read.label), "--costs", String(range), "--models", names(read.models),
     ...(read.asked.posLabel === null ? [] : ["--pos-label", shellWord(read.asked.posLabel)]), ...(read.weight === null ? [] : ["--weight", shellWord(read.weight)]),
     ...(read.group === null ? [] : ["--groups", names([read.group])]), ...(read.asked.onMissing === "drop" ? ["--on-missing", "drop"] : []),
   ].join(" ");
@@ -150,15 +173,18 @@ function pythonCall() {
     ...(read.weight === null ? [] : [`weight=${text(read.weight)}`]), ...(read.group === null ? [] : [`groups=[${text(read.group)}]`]),
     ...(read.asked.posLabel === null ? [] : [`pos_label=${read.positive}`]), ...(read.asked.onMissing === "drop" ? ['on_missing="drop"'] : []),
   ].map((each) => `, ${each}`).join("");
+  // polars keeps quotation marks in a header doubled
+  const marked = [read.label, ...read.models, read.weight, read.group].some((name) => name?.includes('"'));
   return [
-    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}${read.separator === "," ? "" : `, separator=${text(read.separator)}`}${read.dropped ? ', null_values=["NA", "N/A", "NaN", "nan", "null", "NULL"]' : ""})`,
+    "import polars as pl", "from stakes import evaluate_frame", `frame = pl.read_csv(${text(read.file)}, infer_schema_length=None${read.separator === "," ? "" : `, separator=${text(read.separator)}`}${read.dropped ? ', null_values=["NA", "N/A", "NaN", "nan", "null", "NULL"]' : ""})`,
+    ...(marked ? [`frame.columns = [name.replace('""', '"') for name in frame.columns]`] : []),
     `result = evaluate_frame(frame, label=${text(read.label)}, models=[${read.models.map(text).join(", ")}], costs=${range}${rest})`, "print(result.answer)",
   ].join("\n");
 }
 
 const BEYOND = [
   ["The same, with bands, findings, calibration in numbers and a smooth curve", () => `stakes evaluate ${commandOptions()} --report report.html`],
-  ["What to know of the scores and rows before acting on them", () => `stakes check ${commandOptions().replace(/ --groups \S+/, "")}`],
+  ["What to know of the scores and rows before acting on them", () => `stakes check ${commandOptions()}`],
   ["Rows that depend on each other: patients, centres, days", () => `stakes evaluate ${commandOptions()} --clusters COLUMN`],
   ["Outcomes after a time, or amounts by row", () => "stakes evaluate --help"],
   ["Class weights or sampling undone", () => "stakes correct --help"],

@@ -177,11 +177,25 @@ function resultOf(rows, tables, blocks, decisions, order, costs) {
       moreInterval: by(decisions.differenceInterval(rule, order[0], LEVEL)),
       moreSimultaneous: choice?.more ? by(choice.more[rule].slice(1)) : [NaN, NaN],
       scarce: decisions.spread(rule, -1).scarce.some(Boolean),
+      carried: carriedBy(decisions, rule),
       ...(rule < decisions.models ? termsOf(tables[rule], blocks[rule], score, uncertainty, factor, costs) : {}),
     };
   });
   const placed = (rule) => (rule < decisions.models ? order.indexOf(rule) : rule);
-  return { rules, chosen: choice && placed(choice.chosen), tied: choice ? choice.tied.map(placed) : [] };
+  return { rules, chosen: choice && placed(choice.chosen), tied: choice ? choice.tied.map(placed) : [], fewest: fewestOf(decisions) };
+}
+
+// How few rows of a scarce class carry the cost of a decision.
+function carriedBy(decisions, rule) {
+  const { scarce, carrying } = decisions.spread(rule, -1);
+  const k = [1, 0].find((at) => scarce[at]);
+  return k === undefined || decisions.means[rule] === 0 ? null : { positive: k === 1, few: Math.round(carrying[k]), rows: decisions.count[k] };
+}
+
+// The rarer class, and how many rows of equal weight would tell as much.
+function fewestOf({ mass, powers }) {
+  const [negatives, positives] = mass.map((sum, k) => (sum > 0 ? sum ** 2 / powers[0][k].second[0] : 0));
+  return positives <= negatives ? { count: positives, name: "positives" } : { count: negatives, name: "negatives" };
 }
 
 function termsOf(table, block, score, uncertainty, factor, costs) {

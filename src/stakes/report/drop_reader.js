@@ -7,6 +7,7 @@ const PIECE = 1 << 21;
 const SAMPLE = 1000;
 const MOST_LABELS = 1000;
 const MOST_VALUES = 8_000_000; // numbers in memory
+const FEW = 10; // values that a page looks at to see which a label has
 const MOST_UNNAMED = 100;
 const SHOWN = 10;
 const NAME_MODELS = "Every other numeric column was taken as a model: name the model columns.";
@@ -412,6 +413,16 @@ class TextColumn {
   }
 }
 
+// The first few distinct values of a column.
+class ValueColumn extends TextColumn {
+  take(records, data, field) {
+    const [start, end, mark] = [records.starts[field], records.ends[field], records.marks[field]];
+    if (this.values.length < FEW && (mark === 2 || this.known(data, start, end) === -2)) {
+      this.code(records.text(data, field), data, start, end, mark);
+    }
+  }
+}
+
 class CsvFile {
   constructor(blob, file, wanted) {
     Object.assign(this, { blob, file });
@@ -507,6 +518,7 @@ class CsvFile {
       const found = looseRecords(text, this.separator, Infinity).filter((record) => !isBlank(record));
       const rows = whole ? found : found.slice(0, -1);
       if (whole || rows.length > SAMPLE) {
+        this.sampleIsAll = whole && rows.length <= SAMPLE + 1;
         return rows.slice(1, SAMPLE + 1).filter((row) => row.length === this.names.length);
       }
     }
@@ -518,7 +530,15 @@ class CsvFile {
 
   // Read every row of some columns: numbers, and texts.
   rows(numbers, texts, progress) {
-    const columns = [...numbers.map((name) => new NumberColumn(name)), ...texts.map((name) => new TextColumn(name))];
+    return this.filled([...numbers.map((name) => new NumberColumn(name)), ...texts.map((name) => new TextColumn(name))], numbers.length, progress);
+  }
+
+  // The first few values of some columns, of every row.
+  values(names, progress) {
+    return this.filled(names.map((name) => new ValueColumn(name)), 0, progress);
+  }
+
+  filled(columns, numbers, progress) {
     const places = columns.map(({ name }) => this.names.indexOf(name));
     const pieces = new Pieces(this.blob, this.start);
     let [line, count, blank, linePerRow, rest] = [this.firstBodyLine, 0, false, true, new Uint8Array(0)];
@@ -548,7 +568,7 @@ class CsvFile {
         line += wide;
         at = next;
       }
-      if (count * numbers.length > MOST_VALUES) {
+      if (count * numbers > MOST_VALUES) {
         const rule = `holds more than ${MOST_VALUES.toLocaleString("en")} numbers of models: stakes evaluate takes such files`;
         throw new DataError(rule, { file: this.file });
       }

@@ -7,16 +7,24 @@ function opened({ blob, file, label = "" }) {
     throw new DataError("is larger than this page takes: stakes evaluate reads files of any size", { file });
   }
   const table = new CsvFile(blob, file, label);
-  const { numeric, sample } = table;
-  // the first rows tell which columns may be labels: those of two values, not all of them probabilities
-  const columns = table.names.map((name, k) => {
-    const cells = sample.map((row) => row[k]).filter((cell) => cell.trim() && !MISSING.has(cell));
-    const distinct = [...new Set(cells)];
-    const numbers = distinct.map(numberOf);
-    const whole = numbers.every((value) => value === undefined || Number.isInteger(value));
-    return { name, numeric: numeric.includes(name), values: distinct.slice(0, 3), distinct: distinct.length, binary: new Set(numbers.map((value, at) => value ?? distinct[at])).size === 2 && whole };
-  });
-  return { names: table.names, separator: table.separator, columns, first: sample.slice(0, 3) };
+  const { names, numeric, sample } = table;
+  const columns = names.map((name, k) => ({ name, numeric: numeric.includes(name), ...valuesOf(sample.map((row) => row[k])) }));
+  // columns of one value in the first rows may have another in later ones, as where rows are sorted by their outcome
+  const alike = table.sampleIsAll ? [] : columns.filter(({ alone }) => alone);
+  if (alike.length) {
+    const found = table.values(alike.map(({ name }) => name), (share) => self.postMessage({ progress: ["Looking at the columns", share] }));
+    alike.forEach((column) => Object.assign(column, valuesOf(found.get(column.name).values)));
+  }
+  return { names, separator: table.separator, columns, first: sample.slice(0, 3) };
+}
+
+// Whether cells may be labels: they have two values, not both of them probabilities.
+function valuesOf(cells) {
+  const distinct = [...new Set(cells.filter((cell) => cell.trim() && !MISSING.has(cell)))];
+  const numbers = distinct.map(numberOf);
+  const kinds = new Set(numbers.map((value, at) => value ?? distinct[at])).size;
+  const whole = numbers.every((value) => value === undefined || Number.isInteger(value));
+  return { values: distinct.slice(0, 3), distinct: distinct.length, alone: kinds < 2, binary: kinds === 2 && whole };
 }
 
 let kept = null;
