@@ -372,3 +372,13 @@ def test_every_option_that_names_what_is_written_is_kept_out_of_files():
         if re.match(r"OUT\b|STATE\b", option.metavar or "")
     }
     assert targets == run.WRITTEN
+
+
+def test_compare_of_columns_takes_options_from_a_file_and_that_of_kept_evaluations_does_not(
+    data, cli, write, monkeypatch
+):
+    monkeypatch.setenv("STAKES_CONFIG", str(write('[stakes]\nlabel = "cancer"\n')))
+    outcome = cli("compare", data, "--models", "sharp,blurred", "--costs", "0.05:0.3")
+    assert outcome.code == 0, outcome.err
+    assert outcome.err.endswith("stakes.toml (named by STAKES_CONFIG): label\n")
+    assert ": none for this command\n" in cli("compare", data, "later.json").err

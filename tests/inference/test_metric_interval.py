@@ -10,7 +10,14 @@ from scipy import stats
 import stakes
 from stakes import ScoreTable, TimeToEvent, costs
 from stakes.actions import evaluate_deferral
-from stakes.inference import Moments, bootstrap, calibration_summary, confidence_band, metric_difference, metric_interval
+from stakes.inference import (
+    Moments,
+    bootstrap,
+    calibration_summary,
+    confidence_band,
+    metric_difference,
+    metric_interval,
+)
 from stakes.metrics import partial_auc_score
 
 METRICS = {

@@ -255,7 +255,7 @@ class Command(click.Command):
                 known = {option.name: key for key, option in own.items()}
                 command = _name_in_files(ctx)
                 found = options_for(command, tables, own, (known[key] for key in typed if key in known))
-                if typed.get(ALONE.get(command, "")) is not None:
+                if isinstance(typed.get(ALONE.get(command, "")), str):
                     found = {}
                 ctx.default_map = {own[key].name: value for key, value in found.items()}
                 named = "" if "config" in typed else f" (named by {VARIABLE})"

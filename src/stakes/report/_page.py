@@ -624,7 +624,6 @@ DROPPED = {
     "one-sided limit.",
     "few": "Few rows carry the cost of {models}: the interval is widened for those that were not seen.",
     "only_model": "while {best} costs {cost}",
-    "best_infinite": "and {best} an infinite amount",
     "here": " on these rows",
     "carried": " {few} of the {rows} {what} {verb} that cost.",
     "just": "Just {count}",
