@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stakes import RowCosts
 from stakes.metrics import METRICS, bounded_brier_loss, penalized_log_loss, roc_auc_score
 from stakes.training import Checkpoint, MetricMonitor, lightgbm_metric, xgboost_metric
 
@@ -74,6 +75,24 @@ def test_logits_of_two_columns_follow_the_labels():
     named = np.where(Y == 1, "fraud", "ok")
     columns = np.column_stack([LOG_ODDS, 0 * P])
     assert value(columns, named, logits=True, pos_label="fraud") == pytest.approx(LOSS, abs=1e-14)
+
+
+@pytest.mark.parametrize(("name", "params"), [("money", {}), ("expected_regret", {"costs": (0.3, 0.6)})])
+@pytest.mark.parametrize("options", [{"logits": True}, {"correct": {"scale_pos_weight": RATIO}}])
+def test_two_columns_beside_amounts_by_row_follow_the_labels(name, params, options):
+    outcome = RowCosts(np.where(Y == 1, "bad", "ok"), false_positive=W, false_negative=5.0, pos_label="bad")
+    scores = np.column_stack([LOG_ODDS, 0 * P]) if "logits" in options else np.column_stack([BENT, 1.0 - BENT])
+    expected = MetricMonitor(name, **params).evaluate(outcome, P)
+    monitor = MetricMonitor(name, **params, **options)
+    assert monitor.evaluate(outcome, scores) == pytest.approx(expected, rel=1e-12)
+    assert monitor.update(outcome, scores).compute() == pytest.approx(expected, rel=1e-12)
+
+
+def test_columns_beside_amounts_of_one_class_are_refused():
+    outcome = RowCosts(["bad", "bad"], false_positive=1.0, false_negative=5.0, pos_label="bad")
+    for options in ({}, {"logits": True}):
+        with pytest.raises(ValueError, match="cannot be distinguished where all labels are alike"):
+            MetricMonitor("money", **options).update(outcome, [[0.25, 0.75], [0.5, 0.5]])
 
 
 def test_logits_of_several_classes_are_evaluated_as_their_probabilities():

@@ -14,14 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.multiclass import is_tensor, to_host
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
     check_flag,
     check_kind,
+    check_labels,
     check_same_order,
     check_scores,
     check_whole,
     pick_positive_column,
+    positive_is_first,
     positive_last,
     to_array,
 )
@@ -35,6 +38,7 @@ from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 _OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
 _OF_SAMPLING = ("keep", "repeat")
 _BESIDE = ("y_train", "labels")
+_ORDER = np.array([False, True])  # of two columns
 
 
 class TrainingScores:
@@ -64,14 +68,15 @@ class TrainingScores:
         scores = self._undone(_score_column(y_prob), logits=self.logits)
         return _probabilities(scores) if self.logits else scores
 
-    def of_positive(self, y_prob: Any, y_true: Any, *, pos_label: object, probability: bool) -> Floats:
-        """Probability of the positive class in the population; log-odds stay what they are where scores only rank."""
-        scores, logits = _score_column(y_prob), self.logits
-        if scores.ndim == 2:  # its columns follow the labels, so the positive one is found before anything is undone
-            rows = _probabilities(self._checked(scores)) if logits else scores
-            scores, logits = pick_positive_column(rows, to_array(y_true, "y_true"), pos_label), False
-        scores = self._undone(scores, logits=logits)
-        return _probabilities(scores) if logits and probability else scores
+    def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> Floats:
+        """Probability of the positive class in the population; log-odds stay what they are where scores only rank.
+
+        ``first``: whether the positive class has the first of two columns.
+        """
+        if self.logits and scores.shape[1:] == (2,):
+            scores = np.subtract(*self._checked(scores).T[:: 1 if first else -1])
+        scores = self._undone(pick_positive_column(scores, _ORDER, not first), logits=self.logits)
+        return _probabilities(scores) if self.logits and probability else scores
 
     def settings(self) -> dict[str, Any]:
         """Settings that differ from plain probabilities, to compare two monitors."""
@@ -522,10 +527,10 @@ class MetricMonitor:
         """Scores of the positive class, corrected for the training."""
         if self._scores.as_given:
             return scores
-        y, positive = (labels.y, None) if isinstance(labels, RowCosts) else (labels, self.params.get("pos_label"))
-        return self._scores.of_positive(
-            scores, y, pos_label=positive, probability=self.metric.response == "probability"
-        )
+        scores, first = _score_column(scores), False
+        if scores.ndim == 2:
+            first = _positive_first(labels, self.params.get("pos_label"))
+        return self._scores.of_positive(scores, first=first, probability=self.metric.response == "probability")
 
 
 Criterion = str | Metric | MetricMonitor
@@ -541,6 +546,21 @@ def as_monitor(
     if beside:
         raise TypeError(f"a MetricMonitor carries its own settings, got {beside[0]}= beside it.")
     return metric
+
+
+def _positive_first(labels: Any, pos_label: object) -> bool:
+    """Whether the positive class has the first of two columns, which follow the labels."""
+    if isinstance(labels, Outcome):
+        first = labels.positive_first
+    else:
+        labels = to_array(labels, "y_true")
+        first = positive_is_first(labels, check_labels(labels, pos_label), pos_label)
+    if first is None:
+        raise ValueError(
+            "the two columns of y_prob cannot be distinguished where all labels are alike: pass the column of the "
+            "positive class."
+        )
+    return first
 
 
 def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
