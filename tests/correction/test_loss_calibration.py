@@ -158,6 +158,10 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         assert drawn.positive_share == pytest.approx(0.9, abs=1e-12)
     with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label="):
         loss_calibration_test(named, scores, pos_label=positive, class_weight=[1, 9], labels=[positive, negative])
+    if {negative, positive} == {0, 1}:  # positive_share is then that of class 1, whichever comes last in labels=
+        for function in (loss_calibration_test, loss_calibration_curve):
+            with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label=1, got \[1, 0\]"):
+                function(1 - named, scores, class_weight={0: 1, 1: 9}, labels=[1, 0])
     with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label=.*got \[\]"):
         loss_calibration_curve(named, scores, pos_label=positive, class_weight=[1, 9], labels=[])
     with pytest.raises(ValueError, match=r"y_train must be 1-D with at least one label, got shape \(\)"):

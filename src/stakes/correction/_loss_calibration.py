@@ -943,7 +943,7 @@ def loss_calibration_test(
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
+    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
     factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     return _binary_test(data, float(factors[1] / factors[0]), level, draws)
 
@@ -960,13 +960,15 @@ def _stated_factors(
 ) -> Floats:
     """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
 
-    ``rows``: labels and scores, checked, where ``pos_label`` says which of two columns is read.
+    ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
     """
     factors = np.ones(n_classes)
     if rows is not None and labels is None:
         given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
         weight, *sampled = _positive_last(*rows, pos_label, given)
         stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
+    elif rows is not None and pos_label is None:
+        pos_label = _unnamed_positive(rows[0], np.atleast_1d(validation.to_array(labels, "labels")).tolist())
     if pos_label is not None and n_classes == 2:
         labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
     classes = Classes(n_classes, labels, n_classes == 2)
@@ -995,6 +997,13 @@ def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str,
         np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
         for name, value in given.items()
     ]
+
+
+def _unnamed_positive(y_true: Any, order: list[Any]) -> object:
+    """Which of the labels is positive where pos_label= does not say so; None if that is unknown."""
+    if isinstance(y_true, Outcome):
+        return None if y_true.positive_first is None else sorted(order)[0 if y_true.positive_first else -1]
+    return 1 if validation.one_is_positive(order) else None
 
 
 def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
@@ -1237,7 +1246,7 @@ def loss_calibration_curve(
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
+    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
     factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)

@@ -17,6 +17,7 @@ from stakes.base.multiclass import is_tensor, to_host
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
+    brief,
     check_flag,
     check_kind,
     check_labels,
@@ -37,6 +38,7 @@ from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 
 _OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
 _OF_SAMPLING = ("keep", "repeat")
+_BY_CLASS = ("class_weight", "keep", "repeat")
 _BESIDE = ("y_train", "labels")
 _ORDER = np.array([False, True])  # of two columns
 
@@ -52,11 +54,29 @@ class TrainingScores:
         Whether scores are log-odds of the positive class (n,) or logits of all classes (n, K).
     labels : list or None
         Labels in the order of the columns, where ``correct`` does not name them.
+    pos_label : object, optional
+        The label of the positive class, of two.
     """
 
-    def __init__(self, correct: Any = None, *, logits: bool = False, labels: Any = None) -> None:
+    def __init__(
+        self, correct: Any = None, *, logits: bool = False, labels: Any = None, pos_label: object = None
+    ) -> None:
         check_flag(logits, "logits")
-        self.correct, self.logits, self.labels = _check_correct(correct), logits, labels
+        self.correct, self.logits, self.labels, self.pos_label = _check_correct(correct), logits, labels, pos_label
+        named = (self.correct or {}).get("labels")
+        self._named = None if named is None else np.atleast_1d(to_array(named, "labels")).tolist()
+        if self._named is not None and pos_label is not None and pos_label not in self._named:
+            raise ValueError(f"labels of correct must hold pos_label={pos_label!r}, got {self._named}.")
+        self._listed = [
+            name
+            for name, value in (self.correct or {}).items()
+            if name in _BY_CLASS and not isinstance(value, (Mapping, str))
+        ]
+
+    @property
+    def by_order(self) -> bool:
+        """Whether what is undone depends on which of two classes sorts first."""
+        return bool(self._listed) if self._named is None else self.pos_label is None
 
     @property
     def as_given(self) -> bool:
@@ -65,7 +85,7 @@ class TrainingScores:
 
     def of_classes(self, y_prob: Any) -> Floats:
         """Probabilities of all classes, or of the positive one of two, in the population."""
-        scores = self._undone(_score_column(y_prob), logits=self.logits)
+        scores = self._undone(_score_column(y_prob), {"labels": self.labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
     def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> Floats:
@@ -73,9 +93,10 @@ class TrainingScores:
 
         ``first``: whether the positive class has the first of two columns.
         """
+        given = self._positive_last(first=first, columns=scores.ndim)
         if self.logits and scores.shape[1:] == (2,):
             scores = np.subtract(*self._checked(scores).T[:: 1 if first else -1])
-        scores = self._undone(pick_positive_column(scores, _ORDER, not first), logits=self.logits)
+        scores = self._undone(pick_positive_column(scores, _ORDER, not first), given)
         return _probabilities(scores) if self.logits and probability else scores
 
     def settings(self) -> dict[str, Any]:
@@ -85,16 +106,33 @@ class TrainingScores:
             given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
         return given | ({"logits": True} if self.logits else {})
 
-    def _undone(self, scores: NDArray[Any], *, logits: bool) -> Floats:
+    def _positive_last(self, *, first: bool, columns: int) -> dict[str, Any]:
+        """What is undone for the positive class: labels and sequences of which it is the first are reversed."""
+        given = {"labels": self.labels} | (self.correct or {})
+        if self._named is not None:
+            positive = sorted(self._named)[0 if first else -1] if self.pos_label is None else self.pos_label
+            if positive == self._named[-1]:
+                return given
+            given["labels"] = self._named[::-1]
+        elif not (first and self._listed):
+            return given
+        elif columns == 1:
+            raise ValueError(
+                f"{self._listed[0]} of correct must be a mapping of label to number beside one column of scores where "
+                f"the positive label sorts first, got {brief(given[self._listed[0]])}."
+            )
+        return given | {name: np.atleast_1d(to_array(given[name], name))[::-1] for name in self._listed}
+
+    def _undone(self, scores: NDArray[Any], given: dict[str, Any]) -> Floats:
         if self.correct is None:
             return self._checked(scores)
-        given = {"labels": self.labels} | self.correct
+        given = dict(given)
         sampling = {name: given.pop(name, None) for name in _OF_SAMPLING}
         if any(name in given for name in _OF_WEIGHTS):
-            scores = undo_class_weight(scores, **given, logits=logits)
-        if sampling == dict.fromkeys(_OF_SAMPLING):
+            scores = undo_class_weight(scores, **given, logits=self.logits)
+        if all(value is None for value in sampling.values()):
             return scores
-        return undo_sampling(scores, **sampling, labels=given["labels"], logits=logits)
+        return undo_sampling(scores, **sampling, labels=given["labels"], logits=self.logits)
 
     def _checked(self, scores: NDArray[Any]) -> Floats:
         return check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
@@ -214,7 +252,8 @@ class MetricMonitor:
             raise ValueError(f"a multi-class metric must give per-row values to be monitored, got {metric.name}.")
         self.metric = metric
         self.params = params
-        self._scores = TrainingScores(correct, logits=logits, labels=_labels_to_undo(params, correct))
+        labels, positive = _labels_to_undo(params, correct), params.get("pos_label")
+        self._scores = TrainingScores(correct, logits=logits, labels=labels, pos_label=positive)
         self._try_settings()
         self.reset()
 
@@ -528,7 +567,7 @@ class MetricMonitor:
         if self._scores.as_given:
             return scores
         scores, first = _score_column(scores), False
-        if scores.ndim == 2:
+        if scores.ndim == 2 or self._scores.by_order:
             first = _positive_first(labels, self.params.get("pos_label"))
         return self._scores.of_positive(scores, first=first, probability=self.metric.response == "probability")
 
@@ -557,8 +596,8 @@ def _positive_first(labels: Any, pos_label: object) -> bool:
         first = positive_is_first(labels, check_labels(labels, pos_label), pos_label)
     if first is None:
         raise ValueError(
-            "the two columns of y_prob cannot be distinguished where all labels are alike: pass the column of the "
-            "positive class."
+            "the two classes cannot be distinguished where all labels are alike: pass the column of the positive "
+            "class, and what was done to each class in training by its label."
         )
     return first
 
@@ -568,7 +607,10 @@ def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
     positive = params.get("pos_label")
     if positive is None or not isinstance(correct, Mapping):
         return params.get("labels")
-    return positive_last(positive, {label for v in correct.values() if isinstance(v, Mapping) for label in v})
+    named = {label for value in correct.values() if isinstance(value, Mapping) for label in value}
+    if correct.get("y_train") is not None:
+        named |= set(to_array(correct["y_train"], "y_train").ravel().tolist())
+    return positive_last(positive, named)
 
 
 def _registered(metric: object) -> Metric:
