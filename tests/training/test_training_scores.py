@@ -162,6 +162,14 @@ def test_log_odds_that_would_round_to_one_still_rank():
     assert value(LOG_ODDS, metric="roc_auc_score", logits=True) == roc_auc_score(Y, LOG_ODDS, sample_weight=W)
 
 
+@pytest.mark.parametrize("weight", [None, {"scale_pos_weight": 9}])
+def test_logits_of_two_columns_that_would_round_to_one_still_rank(weight):
+    scores = np.array([40.0, 41.0, 42.0, 43.0])  # probabilities 1 in double precision
+    monitor = MetricMonitor("roc_auc_score", logits=True, correct=weight)
+    assert monitor.evaluate([0, 0, 1, 1], np.column_stack([0.0 * scores, scores])) == 1.0
+    assert monitor.evaluate([1, 1, 0, 0], np.column_stack([scores, 0.0 * scores])) == 1.0
+
+
 def test_every_metric_of_two_classes_takes_logits_and_a_correction():
     binary = {name: metric for name, metric in METRICS.items() if metric.task == "binary"}
     assert len(binary) > 10

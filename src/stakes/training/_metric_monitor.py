@@ -23,6 +23,7 @@ from stakes.base.validation import (
     check_labels,
     check_same_order,
     check_scores,
+    check_weights,
     check_whole,
     pick_positive_column,
     positive_is_first,
@@ -178,6 +179,10 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
 _RESERVED = ("sample_weight", "per_sample")
 _AMOUNTS, _WEIGHT = ("false_positive", "false_negative"), "weight"
 _NO_WEIGHTS = "an amount is to be passed as the weight of each row, and no weights were passed."
+_OTHER_COLUMN = (
+    "the positive class has the first of the two columns of y_prob by the labels of some batches, and the second by "
+    "those of others, of which one may lack a class: pass the column of the positive class."
+)
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
 
 
@@ -317,6 +322,7 @@ class MetricMonitor:
         self._loss = _RunningSum()
         self._weight = _RunningSum()
         self._tables: list[ScoreTable] = []
+        self._first: bool | None = None  # whether the positive class has the first of two columns, once that is known
         return self
 
     def update(self, y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -353,7 +359,8 @@ class MetricMonitor:
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
         if self.metric.task == "binary":
-            self._tables.append(self._table(y_true, y_prob, sample_weight))
+            table, self._first = self._table(y_true, y_prob, sample_weight)
+            self._tables.append(table)
             self._rows += self._tables[-1].n_rows
             return self
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
@@ -384,7 +391,7 @@ class MetricMonitor:
         Raises
         ------
         ValueError
-            If the metric or a setting differs.
+            If the metric or a setting differs, or which of two columns is that of the positive class.
         TypeError
             If it is no monitor.
 
@@ -400,7 +407,10 @@ class MetricMonitor:
             raise TypeError(f"other must be a MetricMonitor, got {other!r}.")
         if self.settings() != other.settings():
             raise ValueError(f"monitors must be alike to be merged, got {self.settings()} and {other.settings()}.")
-        both = copy(self)
+        both, first = copy(self), {self._first, other._first} - {None}
+        if len(first) == 2:
+            raise ValueError(_OTHER_COLUMN)
+        both._first = next(iter(first), None)
         both._rows = self._rows + other._rows
         both._loss, both._weight = self._loss.plus(other._loss), self._weight.plus(other._weight)
         both._tables = [*self._tables, *other._tables]
@@ -460,7 +470,7 @@ class MetricMonitor:
         # a mean over rows needs no table of sorted scores
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         labels, weight = to_host(y_true), to_host(sample_weight)
-        scores = self._corrected(to_host(y_prob), labels)
+        scores, _ = self._corrected(to_host(y_prob), labels, weight)
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
@@ -522,10 +532,14 @@ class MetricMonitor:
         return self.metric is MONEY and _WEIGHT in (self.params.get(name) for name in _AMOUNTS)
 
     def _add_money(self, outcome: RowCosts, y_prob: Any) -> Self:
-        scores, factor = self._corrected(y_prob, outcome), self.params.get("factor", 1.0)
+        (scores, first), factor = (
+            self._corrected(y_prob, outcome, None, seen=self._first),
+            self.params.get("factor", 1.0),
+        )
         self._loss.add(MONEY.function(outcome, scores, factor=factor, per="total"))
         self._weight.add(float(outcome.counted.sum()))
         self._rows += int(np.count_nonzero(outcome.counted))
+        self._first = first
         return self
 
     def _priced(self, y_true: Any, weight: Any) -> RowCosts:
@@ -553,23 +567,32 @@ class MetricMonitor:
         shape = np.shape(y_prob)
         return list(range(shape[1] if len(shape) == 2 else 2))
 
-    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> ScoreTable:
+    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[ScoreTable, bool | None]:
         probability = self.metric.response == "probability"
         labels, positive = to_host(y_true), self.params.get("pos_label")
-        scores = self._corrected(to_host(y_prob), labels)
         weight = to_host(sample_weight)
-        return ScoreTable.from_predictions(
+        scores, first = self._corrected(to_host(y_prob), labels, weight, seen=self._first)
+        table = ScoreTable.from_predictions(
             labels, scores, sample_weight=weight, pos_label=positive, probability=probability
         )
+        return table, first
 
-    def _corrected(self, scores: Any, labels: Any) -> Any:
-        """Scores of the positive class, corrected for the training."""
-        if self._scores.as_given:
-            return scores
-        scores, first = _score_column(scores), False
-        if scores.ndim == 2 or self._scores.by_order:
-            first = _positive_first(labels, self.params.get("pos_label"))
-        return self._scores.of_positive(scores, first=first, probability=self.metric.response == "probability")
+    def _corrected(self, y_prob: Any, labels: Any, weight: Any, *, seen: bool | None = None) -> tuple[Any, bool | None]:
+        """Scores of the positive class, corrected for the training, and whether it has the first of two columns.
+
+        ``seen``: whether it had the first in batches before; a batch of one class cannot say.
+        """
+        scores, first = _score_column(y_prob), seen
+        if scores.size and (scores.ndim == 2 or self._scores.by_order):
+            first = _positive_first(labels, self.params.get("pos_label"), weight, seen=seen)
+        if not self._scores.as_given:
+            probability = self.metric.response == "probability"
+            return self._scores.of_positive(scores, first=bool(first), probability=probability), first
+        if seen is None or scores.ndim == 1:
+            return y_prob, first
+        present = np.ones(len(scores)) if weight is None else to_array(weight, "sample_weight")
+        scores = np.where(present[:, None] > 0.0, scores, 0.5)  # rows of weight zero count as absent
+        return pick_positive_column(scores, _ORDER, not first), first
 
 
 Criterion = str | Metric | MetricMonitor
@@ -587,13 +610,20 @@ def as_monitor(
     return metric
 
 
-def _positive_first(labels: Any, pos_label: object) -> bool:
+def _positive_first(labels: Any, pos_label: object, weight: Any, *, seen: bool | None) -> bool:
     """Whether the positive class has the first of two columns, which follow the labels."""
     if isinstance(labels, Outcome):
-        first = labels.positive_first
+        y, first = labels.y, labels.positive_first
     else:
-        labels = to_array(labels, "y_true")
-        first = positive_is_first(labels, check_labels(labels, pos_label), pos_label)
+        labels = np.atleast_1d(to_array(labels, "y_true"))
+        weight = check_weights(weight, len(labels))
+        labels = labels if weight is None else labels[weight > 0.0]
+        y = check_labels(labels, pos_label)
+        first = positive_is_first(labels, y, pos_label)
+    if seen is not None and y.all():
+        return seen
+    if seen not in {None, first}:
+        raise ValueError(_OTHER_COLUMN)
     if first is None:
         raise ValueError(
             "the two classes cannot be distinguished where all labels are alike: pass the column of the positive "
