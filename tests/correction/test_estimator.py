@@ -131,6 +131,19 @@ def test_prior_counts_weights_only_where_they_describe_the_population(data):
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("per_class", [(1.0, 1.0), (1.0, 9.0)])
+def test_prior_does_not_count_rows_of_weight_zero(data, per_class):
+    X, y, _, _ = data
+    kept = (y == 1) | (np.arange(len(y)) % 3 == 0)  # two thirds of the negatives are absent
+    weight = np.where(y == 1, per_class[1], per_class[0])
+    found = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight * kept)
+    expected = LossCorrectedClassifier(prior=0.3).fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert found.factors_ == pytest.approx(expected.factors_, rel=1e-12)
+    assert found.factors_[1] / found.factors_[0] == pytest.approx(
+        0.3 / 0.7 * (y[kept] == 0).sum() / (y[kept] == 1).sum() * per_class[0] / per_class[1], rel=1e-12
+    )
+
+
 def test_several_classes_and_labels_that_are_words(three):
     X, y, other = three
     words = np.array(["c", "a", "b"])[y]

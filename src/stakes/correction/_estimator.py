@@ -195,7 +195,7 @@ def _from_counts(key: str, value: Any, y: NDArray[Any], training: Training, sour
     raise ValueError(f"{source} is not understood. {_INSTEAD}")
 
 
-def class_totals(y: NDArray[Any], classes: list[Any], weight: Floats | None) -> Floats:
+def class_totals(y: NDArray[Any], classes: list[Any], weight: NDArray[Any] | None) -> Floats:
     """Number of rows, or total weight, of each class."""
     share = np.ones(len(y)) if weight is None else weight
     return np.array([share[y == label].sum() for label in classes], dtype=float)
@@ -413,7 +413,8 @@ class LossCorrectedClassifier(BinaryClassifier):
         self.factors_ = 1.0 / (training.weights * training.keep)
         if self.prior is not None:
             constant = weight is not None and any(source.startswith("sample_weight") for source in training.sources)
-            totals = class_totals(labels, training.classes, None if constant else weight)
+            counted = weight > 0.0 if constant and weight is not None else weight
+            totals = class_totals(labels, training.classes, counted)
             if not np.all(totals > 0.0):
                 raise ValueError("prior needs labels of every class in fit.")
             new = self._new_prior(len(totals))
