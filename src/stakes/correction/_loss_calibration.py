@@ -133,14 +133,37 @@ def chi2_tail(statistic: float, degrees: int) -> float:
 def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     """Spiegelhalter's z and its p-value; nan if every score is 0, 1/2 or 1, where it is undefined."""
     g = table.scores
-    weight, squared = table.positives + table.negatives, table.positives_squared + table.negatives_squared
-    lever = 1.0 - 2.0 * g
+    weight, lever = table.positives + table.negatives, 1.0 - 2.0 * g
     numerator = float((table.positives - weight * g) @ lever)
-    variance = float(squared @ (lever**2 * g * (1.0 - g)))
+    variance = float(weight @ (lever**2 * g * (1.0 - g))) * _inflation(table)
     if variance > 0.0:
         z = numerator / math.sqrt(variance)
         return z, math.erfc(abs(z) / math.sqrt(2.0))
     return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # a wrong score of 0 or 1, or no miscalibration
+
+
+def _inflation(table: ScoreTable) -> float:
+    """Factor by which weights inflate the variance of Spiegelhalter's sum, at the recalibrated scores.
+
+    Of rows sampled by their outcome the weights differ between the classes, so the squares are summed as observed.
+    """
+    if not is_weighted(table):
+        return 1.0
+    ups, downs, g = table.positives_squared, table.negatives_squared, table.scores
+    ratio = float((ups.sum() + downs.sum()) / table.total)
+    if np.allclose(ups, ratio * table.positives) and np.allclose(downs, ratio * table.negatives):
+        return ratio  # all weights are equal
+    inner, _ = within_open_interval(table)
+    fit = None if inner is None else fit_recalibration(inner)
+    if inner is None or fit is None or fit.status:
+        lever = (1.0 - 2.0 * g) ** 2 * g * (1.0 - g)
+        return float((ups + downs) @ lever) / max(
+            float((table.positives + table.negatives) @ lever), np.finfo(float).tiny
+        )
+    lever = (1.0 - 2.0 * inner.scores) ** 2
+    p = sigmoid(fit.intercept + fit.slope * (np.log(inner.scores) - np.log1p(-inner.scores)))
+    found = inner.positives_squared @ (lever * (1.0 - p) ** 2) + inner.negatives_squared @ (lever * p**2)
+    return float(found / ((inner.positives + inner.negatives) @ (lever * p * (1.0 - p))))
 
 
 def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -> float:
@@ -162,6 +185,10 @@ def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -
 # median with probability 2^-40: what is higher than the highest of them by that t is reached by no later draw. Where
 # many scores differ, drawing ends when 50 draws have reached the observed one, and p is 50 over their number (Besag and
 # Clifford 1991, doi:10.1093/biomet/78.2.301).
+#
+# Rows that were sampled by their outcome have weights that differ between the classes at the same score, by a factor r:
+# then odds among the rows are those of the scores over r, and a label that is drawn brings its class's weight. W is
+# then another in each draw, and sqrt(W MCB) moves by sqrt(max(r, 1 / r)) times more.
 
 _FIRST = 40
 _CLEAR = 4.0 * math.log(1e13)  # square of a t that a draw in ten thousand billions reaches
@@ -184,7 +211,8 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
         ups = (rng.binomial(whole, cells.scores) if tied else labels()).astype(np.float64)
         return brier_miscalibration(cells.scores, ups, counts - ups)
 
-    return observed, _p_value(miscalibration, found, float(counts.sum()), repeats, many=many)
+    rows = (float(counts.sum()),) * 2
+    return observed, _p_value(miscalibration, found, rows, repeats, many=many)
 
 
 def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
@@ -209,27 +237,51 @@ def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
     """CORP miscalibration and its p-value by labels drawn from the scores, for weighted rows."""
     order = np.argsort(g, kind="stable")
-    score, label, mass = g[order], y[order], weight[order]
+    score, label, ratio = g[order], y[order], _class_ratio(g, y, weight)
+    down = weight[order] / np.where(label, ratio, 1.0)
+    up = down * ratio
     starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
-    total = np.add.reduceat(mass, starts)
 
     def miscalibration(drawn: Bools) -> float:
-        ups = np.add.reduceat(mass * drawn, starts)
-        return brier_miscalibration(score[starts], ups, total - ups)
+        ups, downs = (np.add.reduceat(mass, starts) for mass in (up * drawn, down * ~drawn))
+        return brier_miscalibration(score[starts], ups, downs)
 
-    observed, rows = miscalibration(label), float(mass.sum() / mass.max(initial=0.0))
-    labels = _bernoulli(score, rng)
+    observed, large = miscalibration(label), np.maximum(up, down)
+    bound = float(large.max()) * max(ratio, 1.0 / ratio)
+    rows = float(np.minimum(up, down).sum()) / bound, float(large.sum()) / bound
+    labels = _bernoulli(shift_odds(score, 1.0 / ratio), rng)
     return observed, _p_value(lambda: miscalibration(labels()), observed, rows, repeats, many=len(starts) > _MANY)
 
 
-def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: int, *, many: bool) -> float:
-    """Share of draws that reach the observed miscalibration; ``rows`` is all weight over the largest."""
+def _class_ratio(g: Floats, y: Bools, weight: Floats) -> float:
+    """How many times the weight of a negative a positive has at the same score, as a geometric mean.
+
+    Labels less their rate at the score are uncorrelated with all that depends on the score alone.
+    """
+    inside = (g > 0.0) & (g < 1.0)
+    hit, log_weight, x = y[inside], np.log(weight[inside]), np.log(g[inside]) - np.log1p(-g[inside])
+    if not hit.any() or hit.all() or np.all(log_weight == log_weight[0]):
+        return 1.0
+    fit = fit_recalibration(ScoreTable.from_sample(validation.BinarySample(hit, g[inside], None)))
+    if fit.status:
+        return 1.0
+    left = hit - sigmoid(fit.intercept + fit.slope * x)
+    return math.exp(float(left @ (log_weight - log_weight.mean()) / (left @ hit)))
+
+
+def _p_value(
+    draw: Callable[[], float], observed: float, rows: tuple[float, float], repeats: int, *, many: bool
+) -> float:
+    """Share of draws that reach the observed miscalibration.
+
+    ``rows``: the least and the greatest weight of all rows in a draw, over the largest of one.
+    """
     exceed, highest = 0, 0.0
     for done in range(1, repeats + 1):
         found = draw()
         exceed, highest = exceed + (found >= observed), max(highest, found)
         report_progress(done, repeats)
-        if done == _FIRST and math.sqrt(rows * observed) > math.sqrt(rows * highest) + math.sqrt(_CLEAR):
+        if done == _FIRST and math.sqrt(rows[0] * observed) > math.sqrt(rows[1] * highest) + math.sqrt(_CLEAR):
             break  # none of the others would reach it
         if many and exceed == _ENOUGH:
             return exceed / done
