@@ -525,11 +525,13 @@ def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -
     """Slope, its interval, and the p-value of slope 1."""
     if not math.isfinite(free.log_likelihood):
         return (math.nan,) * 4
-    gain = 2.0 * (free.log_likelihood - fixed.log_likelihood) / design_effect(table, free)
+    gain = 2.0 * (free.log_likelihood - fixed.log_likelihood)
     if free.status:
         return free.slope, math.nan, math.nan, chi2_tail(gain, 1)
-    half = z * math.sqrt(float(sandwich(table, free)[1, 1]))
-    return free.slope, free.slope - half, free.slope + half, chi2_tail(gain, 1)
+    variance = float(sandwich(table, free)[1, 1])
+    half = z * math.sqrt(variance)
+    p_value = chi2_tail(gain * float(free.covariance[1, 1]) / variance, 1)
+    return free.slope, free.slope - half, free.slope + half, p_value
 
 
 def _share(intercept: float) -> float:
@@ -600,10 +602,18 @@ class MultinomialData:
         """Mean factor by which weights inflate the variances (Rao and Scott 1984); 1 where all are equal to 1."""
         if np.all(self.weight == 1.0):
             return 1.0
+        return float(np.trace(np.linalg.solve(fit.information, self._meat(fit)))) / len(fit.information)
+
+    def variances(self, fit: MultinomialFit) -> Floats:
+        """Of the coefficients: the inverse information, or with weights the sandwich around it."""
+        inverse = np.linalg.inv(fit.information)
+        return np.diag(inverse if np.all(self.weight == 1.0) else inverse @ self._meat(fit) @ inverse)
+
+    def _meat(self, fit: MultinomialFit) -> Floats:
         residual = self.hits - self.probabilities(self.predictor(fit.coefficients))
         rows = (residual * self.weight[:, None])[:, :, None] * self.design[:, None, :]
         flat = rows.reshape(len(rows), -1)
-        return float(np.trace(np.linalg.solve(fit.information, flat.T @ flat))) / flat.shape[1]
+        return np.asarray(flat.T @ flat)
 
 
 def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
@@ -772,7 +782,7 @@ def _implied(
         return nothing, nothing, nothing
     data = _multinomial_data(prob[used], index[used], None if weight is None else weight[used])
     fit = fit_multinomial(data, np.zeros((prob.shape[1] - 1, 1)))
-    spread = np.sqrt(np.diag(np.linalg.inv(fit.information)) * data.design_effect(fit))
+    spread = np.sqrt(data.variances(fit))
     half = NormalDist().inv_cdf(0.5 + level / 2.0) * spread
     centre = -fit.coefficients[:, 0]
     weights, low, high = (np.exp(np.concatenate([[0.0], centre + move])) for move in (0.0, -half, half))
