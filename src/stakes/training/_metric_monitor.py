@@ -699,6 +699,9 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
 _MAXIMISED = ("auc", "map", "ndcg", "pre")
 _SINGLE = 1e-6  # the libraries hold weights in single precision
 _UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
+_FRACTIONS = tuple(
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+)
 
 
 def xgboost_metric(
@@ -897,6 +900,9 @@ def _weight_of_booster(env: Any) -> float:
         raise ValueError(f"what the class weights of the objective {objective!r} amount to, {instead}")
     for name in _UNBALANCED:
         if env.params.get(name) not in (None, False, "false"):
+            raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
+    for name in _FRACTIONS:
+        if env.params.get(name) not in (None, 1):
             raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
     for booster in getattr(env.model, "boosters", [env.model]):
         if booster.train_set.get_weight() is not None:
