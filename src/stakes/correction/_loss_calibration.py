@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.numerics import sigmoid, weighted_sum
-from stakes.base.outcome import Outcome
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, in_narrow_cells
-from stakes.correction._weights import Classes, Stated, shift_odds, shift_rows, training_labels
+from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
@@ -999,85 +998,15 @@ def loss_calibration_test(
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
-        factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
+        factors = stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
     rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
-    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     return _binary_test(data, float(factors[1] / factors[0]), level, draws)
-
-
-def _stated_factors(
-    n_classes: int,
-    stated: Stated,
-    sampling: tuple[Any, Any],
-    y_train: ArrayLike | None,
-    labels: ArrayLike | None,
-    *,
-    pos_label: object,
-    rows: tuple[Any, Any] | None = None,
-) -> Floats:
-    """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
-
-    ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
-    """
-    factors = np.ones(n_classes)
-    if rows is not None and labels is None:
-        given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
-        weight, *sampled = _positive_last(*rows, pos_label, given)
-        stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
-    elif rows is not None and pos_label is None:
-        pos_label = _unnamed_positive(rows[0], np.atleast_1d(validation.to_array(labels, "labels")).tolist())
-    if pos_label is not None and n_classes == 2:
-        labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
-    classes = Classes(n_classes, labels, n_classes == 2)
-    if any(value is not None for value in stated):
-        factors = classes.weights(stated, y_train)
-    return factors * classes.sampling(*sampling)
-
-
-def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
-    """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
-    listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
-    if isinstance(y_true, Outcome):
-        first = y_true.positive_first
-    else:
-        labels = validation.to_array(y_true, "y_true")
-        first = validation.positive_is_first(labels, validation.check_labels(labels, pos_label), pos_label)
-    if not listed or not first:
-        return list(given.values())
-    if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
-        raise ValueError(
-            f"{listed[0]} must be a mapping of label to number beside one column of scores where "
-            f"{'the positive label' if pos_label is None else f'pos_label={pos_label!r}'} sorts first, got "
-            f"{validation.brief(given[listed[0]])}."
-        )
-    return [
-        np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
-        for name, value in given.items()
-    ]
-
-
-def _unnamed_positive(y_true: Any, order: list[Any]) -> object:
-    """Which of the labels is positive where pos_label= does not say so; None if that is unknown."""
-    if isinstance(y_true, Outcome):
-        return None if y_true.positive_first is None else sorted(order)[0 if y_true.positive_first else -1]
-    return 1 if validation.one_is_positive(order) else None
-
-
-def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
-    """Return the two classes, the positive one last, from labels= or the other arguments."""
-    if labels is not None:
-        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
-        if order[-1:] != [pos_label]:
-            raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
-        return order
-    named = {label for value in given if isinstance(value, Mapping) for label in value}
-    trained = [] if y_train is None else training_labels(y_train).tolist()
-    return validation.positive_last(pos_label, named | set(trained))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
@@ -1309,7 +1238,7 @@ def loss_calibration_curve(
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
-    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)
     bins = [binned_reliability_of(each, name, n_bins=n_bins) for each in (table, after)]
