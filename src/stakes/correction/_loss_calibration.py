@@ -972,7 +972,9 @@ def loss_calibration_test(
     Testing loss-calibration is testing calibration of the corrected scores. The likelihood ratio (Cox 1958; two
     degrees of freedom) is the main test; with weights it is divided by the mean design effect. Spiegelhalter's z (1986)
     is blind where probabilities are 1/2. The miscalibration is omnibus and needs no bins (Dimitriadis, Gneiting and
-    Jordan 2021). The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched row by
+    Jordan 2021). Weights may go with the outcome, as of rows sampled by it: then labels are drawn for the p-value of
+    the miscalibration as often as such sampling shows them, with the weight of their class, on average over the
+    scores. The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched row by
     row, and exceeds 1/alpha at any time with probability at most alpha (Ville); rows must be in the order of time.
     A table has no order, so its e-value is nan. Scores of exactly 0 and 1 that are right are left aside by the
     likelihood ratio; one that is wrong rejects at once.
