@@ -88,6 +88,7 @@ def spread_by_hand(estimator, X):
     [
         BaggingClassifier(DecisionTreeClassifier(max_depth=3), 8, max_features=3, random_state=0),
         VotingClassifier([("line", LogisticRegression()), ("bayes", GaussianNB())], voting="soft"),
+        VotingClassifier([(str(k), RandomForestClassifier(4, random_state=k)) for k in range(3)], voting="soft"),
     ],
 )
 @pytest.mark.parametrize("prefit", [False, True])

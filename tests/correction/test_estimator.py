@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
@@ -131,6 +133,19 @@ def test_prior_counts_weights_only_where_they_describe_the_population(data):
     assert model.predict_proba(other) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("per_class", [(1.0, 1.0), (1.0, 9.0)])
+def test_prior_does_not_count_rows_of_weight_zero(data, per_class):
+    X, y, _, _ = data
+    kept = (y == 1) | (np.arange(len(y)) % 3 == 0)  # two thirds of the negatives are absent
+    weight = np.where(y == 1, per_class[1], per_class[0])
+    found = LossCorrectedClassifier(prior=0.3).fit(X, y, sample_weight=weight * kept)
+    expected = LossCorrectedClassifier(prior=0.3).fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert found.factors_ == pytest.approx(expected.factors_, rel=1e-12)
+    assert found.factors_[1] / found.factors_[0] == pytest.approx(
+        0.3 / 0.7 * (y[kept] == 0).sum() / (y[kept] == 1).sum() * per_class[0] / per_class[1], rel=1e-12
+    )
+
+
 def test_several_classes_and_labels_that_are_words(three):
     X, y, other = three
     words = np.array(["c", "a", "b"])[y]
@@ -230,6 +245,16 @@ class Spoken(Silent):
     [
         (Silent(), "whether Silent weights or resamples the classes cannot be seen"),
         (GaussianNB(priors=[0.5, 0.5]), "GaussianNB was given priors"),
+        (BernoulliNB(fit_prior=False), "BernoulliNB was given fit_prior=False"),
+        (
+            BaggingClassifier(GaussianNB(priors=[0.5, 0.5]), 2, random_state=0),
+            "BaggingClassifier was given estimator__priors",
+        ),
+        (make_pipeline(MinMaxScaler(), ComplementNB()), "ComplementNB in ComplementNB takes no account of the shares"),
+        (
+            VotingClassifier([("a", make_pipeline(MinMaxScaler(), ComplementNB()))], voting="soft"),
+            "ComplementNB in Voting",
+        ),
         (
             CalibratedClassifierCV(LogisticRegression(class_weight="balanced")),
             "what CalibratedClassifierCV makes of estimator__class_weight='balanced'",
@@ -371,6 +396,65 @@ def test_weights_that_a_library_takes_from_the_labels(data, names):
         same = build(scale_pos_weight=ratio).fit(X, y).predict_proba(X)[:, 1]
         assert model.estimator_.predict_proba(X)[:, 1] == pytest.approx(same, abs=1e-3)  # the library does as we read
     assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(ratio)
+
+
+def boosters():
+    """Boosters with weights and samples that no formula counts, and what is said of them."""
+    if (lightgbm := optional("lightgbm")) is not None:
+        make = partial(lightgbm.LGBMClassifier, n_estimators=3, verbose=-1)
+        yield make(objective="cross_entropy", scale_pos_weight=9), "scale_pos_weight=9 amounts to with objective="
+        yield make(application="cross_entropy", scale_pos_weight=9), "scale_pos_weight=9 amounts to with application="
+        yield (
+            make(objective="multiclass", num_class=2, is_unbalance=True),
+            "is_unbalance=True amounts to with objective=",
+        )
+        yield make(neg_bagging_fraction=0.1, bagging_freq=1), "samples of neg_bagging_fraction=0.1 cannot be seen"
+        yield make(neg_sub_row=0.1, subsample_freq=1), "samples of neg_sub_row=0.1 cannot be seen"
+    if (xgboost := optional("xgboost")) is not None:
+        make = partial(xgboost.XGBClassifier, n_estimators=3, scale_pos_weight=9)
+        yield make(objective="multi:softprob", num_class=2), "scale_pos_weight=9 amounts to with objective="
+        yield make(objective=log_loss), "scale_pos_weight=9 amounts to with objective="
+
+
+def log_loss(y_true, score):
+    p = 1.0 / (1.0 + np.exp(-score))
+    return p - y_true, p * (1.0 - p)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_of_boosters_that_never_act_are_not_undone(data):
+    X, y, other, _ = data
+    cases = list(boosters())
+    if not cases:
+        pytest.skip("needs xgboost or lightgbm.")
+    for estimator, message in cases:
+        with pytest.raises(ValueError, match=message):
+            LossCorrectedClassifier(estimator).fit(X, y)
+        stated = LossCorrectedClassifier(estimator, class_weight=None, keep={0: 0.1}).fit(X, y)
+        raw = clone(estimator).fit(X, y).predict_proba(other)
+        assert stated.predict_proba(other) == pytest.approx(undo_class_weight(raw, scale_pos_weight=10), abs=1e-6)
+
+
+def test_samplers_inside_ensembles_are_refused(data):
+    if optional("imblearn") is None:
+        pytest.skip("needs imbalanced-learn.")
+    from imblearn.ensemble import BalancedRandomForestClassifier
+    from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+    from imblearn.under_sampling import RandomUnderSampler
+
+    X, y, other, _ = data
+    pipeline = make_sampling_pipeline(RandomUnderSampler(random_state=0), LogisticRegression())
+    for estimator in (
+        BaggingClassifier(pipeline, 3, random_state=0),
+        VotingClassifier([("a", pipeline), ("b", LogisticRegression())], voting="soft"),
+        CalibratedClassifierCV(BalancedRandomForestClassifier(n_estimators=3)),
+    ):
+        with pytest.raises(ValueError, match="makes of the samples of"):
+            LossCorrectedClassifier(estimator).fit(X, y)
+        stated = LossCorrectedClassifier(estimator, keep={0: 0.2}).fit(X, y)
+        assert stated.predict_proba(other).shape == (len(other), 2)
+    plain = BaggingClassifier(make_sampling_pipeline(StandardScaler(), LogisticRegression()), 3, random_state=0)
+    assert LossCorrectedClassifier(plain).fit(X, y).sources_ == []
 
 
 def test_samplers_of_imbalanced_learn(data):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, logit
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, reliability_curve
 from stakes.correction import (
@@ -158,6 +158,10 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         assert drawn.positive_share == pytest.approx(0.9, abs=1e-12)
     with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label="):
         loss_calibration_test(named, scores, pos_label=positive, class_weight=[1, 9], labels=[positive, negative])
+    if {negative, positive} == {0, 1}:  # positive_share is then that of class 1, whichever comes last in labels=
+        for function in (loss_calibration_test, loss_calibration_curve):
+            with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label=1, got \[1, 0\]"):
+                function(1 - named, scores, class_weight={0: 1, 1: 9}, labels=[1, 0])
     with pytest.raises(ValueError, match=r"labels must end with the positive class, pos_label=.*got \[\]"):
         loss_calibration_curve(named, scores, pos_label=positive, class_weight=[1, 9], labels=[])
     with pytest.raises(ValueError, match=r"y_train must be 1-D with at least one label, got shape \(\)"):
@@ -400,6 +404,37 @@ def test_weighted_rows_of_several_classes(three):
     )
     assert found.to_json() == same.to_json()
     assert found.vector_p_value > 1e-4
+
+
+def test_weighted_intervals_of_each_class_are_those_of_the_jackknife(three):
+    y, _, scores = three
+    y, scores = y[:400], scores[:400]
+    w = np.where(y == 2, np.random.default_rng(5).exponential(4.0, 400), 1.0)  # one class alone is unevenly weighted
+
+    def logs(rows):
+        found = loss_calibration_test(y[rows], scores[rows], sample_weight=w[rows], n_resamples=0)
+        return np.log([found.class_weight, found.ci_low, found.ci_high])[:, 1:]
+
+    everything, groups = np.arange(400), np.arange(400) % 100  # four rows at a time
+    without = np.array([logs(everything[groups != group])[0] for group in range(100)])
+    spread = np.sqrt(99 / 100 * np.sum((without - without.mean(axis=0)) ** 2, axis=0))
+    _, low, high = logs(everything)
+    assert (high - low) / (2 * norm.ppf(0.975)) == pytest.approx(spread, rel=0.12)  # 1.5 with a common factor
+
+
+def test_weighted_slope_is_tested_with_its_own_variance():
+    rng = np.random.default_rng(10)
+    x = rng.normal(-1.0, 1.5, 2000)
+    y, w = rng.random(2000) < expit(0.9 * x), np.where(x > 0.5, 8.0, 1.0)  # weights go with the score
+    found = implied_weight(y, expit(x), sample_weight=w)
+
+    def slope(rows):
+        return implied_weight(y[rows], expit(x[rows]), sample_weight=w[rows]).slope
+
+    groups = np.arange(2000) % 100  # the jackknife, 20 rows at a time
+    without = np.array([slope(groups != group) for group in range(100)])
+    spread = math.sqrt(99 / 100 * np.sum((without - without.mean()) ** 2))
+    assert norm.isf(found.slope_p_value / 2) == pytest.approx(abs(found.slope - 1.0) / spread, rel=0.05)
 
 
 def test_zeros_and_few_rows_are_said(three):

@@ -92,6 +92,37 @@ def test_weights_are_repeated_rows_for_the_estimate():
     assert weighted.prior == pytest.approx(repeated.prior, abs=1e-10)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_weights_that_go_with_the_score_inflate_the_gain_by_their_own_effect(k):
+    rng = np.random.default_rng(6)
+    prob = rng.dirichlet(np.ones(k), 400)
+    weight = 5.0 * (prob[:, 0] < 0.2) + rng.exponential(1.0, 400)
+    old = np.average(prob, axis=0, weights=weight) + 0.01 * (np.arange(k) == 0) - 0.01 / k  # close to the estimate
+    found = estimate_prior(prob, training_prior=old, sample_weight=weight, n_resamples=0)
+    mixture = (prob / old) @ found.prior
+    u = (prob / old)[:, 1:] - (prob / old)[:, :1]
+    inverse = np.linalg.inv((u * weight[:, None]).T @ u)
+    effect = np.trace(inverse @ ((u * weight[:, None] ** 2).T @ u)) / (k - 1)
+    assert found.log_likelihood_gain == pytest.approx(np.dot(weight, np.log(mixture)) / effect, rel=1e-6)
+    assert found.p_value == pytest.approx(chi2.sf(2 * found.log_likelihood_gain, k - 1), rel=1e-10)
+
+
+@pytest.mark.simulation
+def test_weights_that_go_with_the_score_keep_the_rate_of_rejection():
+    rejected = {2: 0, 3: 0}
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        for k in rejected:
+            prob = rng.dirichlet(np.full(k, 0.8), 3000)
+            kept = np.where(prob[:, 0] > 0.7, 0.15, 1.0)
+            seen = rng.random(3000) < kept
+            found = estimate_prior(
+                prob[seen], training_prior=np.full(k, 1 / k), sample_weight=1 / kept[seen], n_resamples=0
+            )
+            rejected[k] += found.p_value <= 0.05
+    assert all(4 <= count <= 30 for count in rejected.values()), rejected  # 15 expected; by Kish's size 24 and 33
+
+
 def test_rows_of_weight_zero_are_absent():
     prob = [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0], [0.0, 0.0, 1.0]]
     found = estimate_prior(prob, training_prior=[0.4, 0.3, 0.3], sample_weight=[1, 1, 0], n_resamples=5, random_state=0)

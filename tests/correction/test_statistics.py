@@ -109,14 +109,76 @@ def test_bets_flatten_about_as_far_as_they_steepen():
     assert 1.0 in SLOPES
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_spiegelhalter_is_the_printed_sum(weighted):
-    y, g, *w = sample(2, weighted=weighted)
-    weight = w[0] if w else np.ones(len(y))
-    top = np.sum(weight * (y - g) * (1 - 2 * g))
-    z = top / math.sqrt(np.sum(weight**2 * (1 - 2 * g) ** 2 * g * (1 - g)))
-    found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=weight if weighted else None))
+@pytest.mark.parametrize("constant", [None, 3.0])
+def test_spiegelhalter_is_the_printed_sum(constant):
+    y, g = sample(2)
+    z = np.sum((y - g) * (1 - 2 * g)) / math.sqrt(np.sum((1 - 2 * g) ** 2 * g * (1 - g)))
+    weight = None if constant is None else np.full(len(y), constant)
+    found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=weight))
     assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-10)
+
+
+def sampled_by_outcome(seed, kept, n=4000):
+    """Rows of which a share of each class is kept, by their weights one row of the population each."""
+    rng = np.random.default_rng(seed)
+    g = rng.beta(1, 4, n)
+    y = rng.random(n) < g
+    share = np.where(y, kept[1], kept[0])
+    seen = rng.random(n) < share
+    return y[seen], g[seen], 1.0 / share[seen]
+
+
+@pytest.mark.parametrize("kept", [(1.0, 0.1), (0.1, 1.0), "by the score"])
+def test_weighted_spiegelhalter_has_the_spread_of_the_jackknife(kept):
+    if kept == "by the score":
+        y, g = sample(2, 6000)
+        weight = np.where(g > 0.3, 1.0, 6.0)
+    else:
+        y, g, weight = sampled_by_outcome(1, kept, 12000)
+    parts = weight * (y - g) * (1 - 2 * g)
+    spread = math.sqrt(len(y) / (len(y) - 1)) * math.sqrt(np.sum((parts - parts.mean()) ** 2))  # of sums without a row
+    z, p = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=weight))
+    assert z == pytest.approx(parts.sum() / spread, rel=0.12)
+    assert p == pytest.approx(2 * norm.sf(abs(z)), rel=1e-10)
+
+
+def test_few_positives_do_not_shrink_the_variance_of_weighted_rows():
+    g, weight = np.full(200, 0.01), np.where(np.arange(200) % 2, 1.0, 2.0)
+    for count, least in ((0, 0.1), (1, 0.3)):  # of 2 expected
+        assert spiegelhalter(ScoreTable.from_predictions(np.arange(200) < count, g, sample_weight=weight))[1] > least
+
+
+@pytest.mark.parametrize("kept", [(1.0, 0.1), (0.1, 1.0)])
+def test_labels_of_rows_sampled_by_their_outcome_are_drawn_as_they_were(kept, monkeypatch):
+    y, g, weight = sampled_by_outcome(4, kept)
+    seen = []
+
+    def kept_draw(scores, ups, downs):
+        seen.append((ups.sum(), downs.sum()))
+        return brier_miscalibration(scores, ups, downs)
+
+    monkeypatch.setattr(statistics, "brier_miscalibration", kept_draw)
+    bootstrap_rows(g, y, weight, 199, np.random.default_rng(0))
+    (ups, downs), draws = seen[0], np.array(seen[1:])
+    assert (ups, downs) == pytest.approx((weight[y].sum(), weight[~y].sum()), rel=1e-12)
+    # exactly: a row is positive with odds g / (1 - g) kept[1] / kept[0], and brings 1 / kept of its class
+    rate = g * kept[1] / (g * kept[1] + (1 - g) * kept[0])
+    for column, share, chance in ((0, kept[1], rate), (1, kept[0], 1 - rate)):
+        assert draws[:, column].mean() == pytest.approx(chance.sum() / share, rel=0.01)
+        assert draws[:, column].std() == pytest.approx(np.sqrt((rate * (1 - rate)).sum()) / share, rel=0.2)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("kept", [(1.0, 0.1), (0.1, 1.0)])
+def test_rates_of_rejection_on_rows_sampled_by_their_outcome(kept):
+    rejected, spread = np.zeros(2), []
+    for seed in range(300):
+        y, g, weight = sampled_by_outcome(seed, kept)
+        found = loss_calibration_test(y, g, sample_weight=weight, n_resamples=39, random_state=seed)
+        rejected += [found.z_p_value <= 0.05, found.miscalibration_p_value <= 0.05]
+        spread.append(found.z)
+    assert np.all((rejected >= 4) & (rejected <= 30))  # 15 expected; with the old weights 92 and 135, or 0 and 4
+    assert np.std(spread) == pytest.approx(1.0, abs=0.12)
 
 
 def test_spiegelhalter_is_blind_at_one_half():

@@ -246,6 +246,11 @@ def test_auto_reads_the_weight_in_cross_validation(lightgbm):
     ("settings", "options", "message"),
     [
         ({"is_unbalance": True}, {}, "what is_unbalance=True of LightGBM amounts to"),
+        (
+            {"neg_bagging_fraction": 0.1, "bagging_freq": 1},
+            {},
+            "what neg_bagging_fraction=0.1 of LightGBM amounts to",
+        ),
         ({}, {"weight": np.where(RARE[FIT], 9.0, 1.0)}, "whether the weights of the training rows are those of"),
         ({"objective": "cross_entropy"}, {}, "what the class weights of the objective 'cross_entropy' amount to"),
     ],

@@ -4,6 +4,7 @@ import math
 import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -118,6 +119,56 @@ def test_string_labels_one_hot_rows_and_positive_label():
     yes.update(["yes"], [0.3]).update(["no", "yes"], [0.2, 0.35])
     plain = METRICS["bounded_brier_loss"].function([1, 0, 1], [0.3, 0.2, 0.35], bounds=(0.1, 0.4))
     assert yes.compute() == pytest.approx(plain, rel=1e-13)
+
+
+@pytest.mark.parametrize("negative", [2, 0, -1, "ok"])
+@pytest.mark.parametrize("options", [{}, {"logits": True}, {"correct": {"scale_pos_weight": 3.0}}])
+def test_batches_of_one_class_read_the_columns_of_the_others(negative, options):
+    positive = "bad" if negative == "ok" else 1
+    y, p, w = BINARY
+    labels, place = np.where(y == 1, positive, negative).astype(object).tolist(), int(negative in {0, -1})
+    order = np.concatenate([np.arange(9), 9 + np.argsort(y[9:])])  # the last batch holds positives only
+    scores = np.log(p) if "logits" in options else 3.0 * p / (3.0 * p + 1.0 - p) if "correct" in options else p
+    other = np.log1p(-p) if "logits" in options else 1.0 - scores
+    rows = (
+        np.array(labels, dtype=object)[order].tolist(),
+        np.column_stack([other, scores])[order],
+        w[order].astype(float),
+    )
+    rows = (rows[0], rows[1] if place else rows[1][:, ::-1], rows[2])
+    rows[2][-1], rows[1][-1] = 0.0, [np.nan, 0.5] if not options else rows[1][-1]
+    settings = {"bounds": (0.1, 0.4), "pos_label": positive}
+    monitor = MetricMonitor("bounded_brier_loss", **settings, **options)
+    for part in batches(rows, [9, 280, 290]):
+        monitor.update(*part)
+    keep = order[:-1]
+    wanted = METRICS["bounded_brier_loss"].function(y[keep], p[keep], bounds=(0.1, 0.4), sample_weight=w[keep])
+    assert monitor.compute() == pytest.approx(wanted, rel=1e-12)
+
+
+def test_columns_of_a_batch_of_one_class_are_not_guessed_against_others():
+    mixed, alone = ([1, 2], [[0.9, 0.1], [0.2, 0.8]]), ([1, 1], [[0.8, 0.2], [0.7, 0.3]])
+    make = partial(MetricMonitor, "bounded_brier_loss", bounds=(0.0, 1.0), pos_label=1)
+    wanted = make().evaluate([1, 2, 1, 1], [0.9, 0.2, 0.8, 0.7])
+    monitor = make().update(*mixed).update(*alone)
+    assert monitor.compute() == pytest.approx(wanted, rel=1e-13)
+    assert monitor.evaluate([1, 0], [[0.3, 0.7], [0.6, 0.4]]) == make().evaluate([1, 0], [0.7, 0.4])
+    unknown = make().update(*alone)  # of 0 and 1, it seems
+    with pytest.raises(ValueError, match="of which one may lack a class: pass the column of the positive class"):
+        unknown.update(*mixed)
+    with pytest.raises(ValueError, match="of which one may lack a class: pass the column of the positive class"):
+        unknown.merge(monitor)
+    assert unknown.n_rows == 2
+    assert unknown.reset().update(*mixed).merge(make()).update(*alone).compute() == pytest.approx(wanted, rel=1e-13)
+
+
+def test_amounts_of_a_batch_of_one_class_read_the_columns_of_the_others():
+    monitor = MetricMonitor("money", per="total")
+    monitor.update(
+        RowCosts(["bad", "ok"], false_positive=5, false_negative=7, pos_label="bad"), [[0.9, 0.1], [0.2, 0.8]]
+    )
+    rows = RowCosts(["bad", "bad"], false_positive=5, false_negative=7, pos_label="bad")
+    assert monitor.update(rows, [[0.1, 0.9], [0.9, 0.1]]).compute() == 7.0
 
 
 def test_refused_batch_leaves_the_monitor_as_it_was():

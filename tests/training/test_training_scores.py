@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stakes import RowCosts
 from stakes.metrics import METRICS, bounded_brier_loss, penalized_log_loss, roc_auc_score
 from stakes.training import Checkpoint, MetricMonitor, lightgbm_metric, xgboost_metric
 
@@ -62,6 +63,52 @@ def test_scores_of_named_classes_are_undone_for_the_positive_one():
         assert value(columns, named, **given) == pytest.approx(LOSS, abs=1e-14)
 
 
+TRAINED = np.repeat([0, 1], [10, 580])
+
+
+@pytest.mark.parametrize(
+    "correct",
+    [
+        {"class_weight": {0: RATIO, 1: 1.0}},
+        {"class_weight": {0: RATIO, 1: 1.0}, "labels": [0, 1]},
+        {"class_weight": [RATIO, 1.0]},
+        {"class_weight": [RATIO, 1.0], "labels": [0, 1]},
+        {"class_weight": [1.0, RATIO], "labels": [1, 0]},
+        {"keep": [1.0, 1.0 / RATIO]},
+        {"repeat": [RATIO, 1.0], "labels": [0, 1]},
+        {"class_weight": [2.0 * RATIO, 1.0], "keep": [0.5, 1.0]},
+        {"class_weight": "balanced", "y_train": TRAINED},
+    ],
+)
+def test_sequences_keep_the_order_of_two_columns_of_which_the_first_is_positive(correct):
+    columns = np.column_stack([BENT, 1.0 - BENT])
+    assert value(columns, 1 - Y, correct=correct, pos_label=0) == pytest.approx(LOSS, abs=1e-14)
+    logits = np.column_stack([LOG_ODDS + np.log(RATIO), 0 * P])
+    assert value(logits, 1 - Y, correct=correct, pos_label=0, logits=True) == pytest.approx(LOSS, abs=1e-14)
+    if "labels" in correct:
+        assert value(BENT, 1 - Y, correct=correct, pos_label=0) == pytest.approx(LOSS, abs=1e-14)
+
+
+def test_labels_beside_amounts_by_row_are_those_of_the_weights():
+    outcome = RowCosts(np.where(Y == 1, "bad", "ok"), false_positive=W, false_negative=5.0, pos_label="bad")
+    columns, expected = np.column_stack([BENT, 1.0 - BENT]), MetricMonitor("money").evaluate(outcome, P)
+    for labels, weight in ((["bad", "ok"], [RATIO, 1.0]), (["ok", "bad"], {"bad": RATIO})):
+        monitor = MetricMonitor("money", correct={"class_weight": weight, "labels": labels})
+        assert monitor.evaluate(outcome, columns) == pytest.approx(expected, rel=1e-12)
+        assert monitor.evaluate(outcome, BENT) == pytest.approx(expected, rel=1e-12)
+
+
+def test_sequences_whose_order_is_not_known_are_refused():
+    for name in ("class_weight", "keep"):
+        monitor = MetricMonitor("roc_auc_score", correct={name: [1.0, 0.5]}, pos_label="fraud")
+        with pytest.raises(ValueError, match=f"{name} of correct must be a mapping of label to number beside one"):
+            monitor.evaluate(["fraud", "ok"], [0.2, 0.4])
+        with pytest.raises(ValueError, match="cannot be distinguished where all labels are alike"):
+            monitor.update(["fraud", "fraud"], [0.2, 0.4])
+    with pytest.raises(ValueError, match=r"labels of correct must hold pos_label=2, got \[0, 1\]"):
+        MetricMonitor("roc_auc_score", correct={"class_weight": [1, 9], "labels": [0, 1]}, pos_label=2)
+
+
 @pytest.mark.parametrize("shape", ["vector", "column", "two columns"])
 def test_logits_are_evaluated_as_their_probabilities(shape):
     scores = {"vector": LOG_ODDS, "column": LOG_ODDS[:, None], "two columns": np.column_stack([0 * P, LOG_ODDS])}
@@ -74,6 +121,24 @@ def test_logits_of_two_columns_follow_the_labels():
     named = np.where(Y == 1, "fraud", "ok")
     columns = np.column_stack([LOG_ODDS, 0 * P])
     assert value(columns, named, logits=True, pos_label="fraud") == pytest.approx(LOSS, abs=1e-14)
+
+
+@pytest.mark.parametrize(("name", "params"), [("money", {}), ("expected_regret", {"costs": (0.3, 0.6)})])
+@pytest.mark.parametrize("options", [{"logits": True}, {"correct": {"scale_pos_weight": RATIO}}])
+def test_two_columns_beside_amounts_by_row_follow_the_labels(name, params, options):
+    outcome = RowCosts(np.where(Y == 1, "bad", "ok"), false_positive=W, false_negative=5.0, pos_label="bad")
+    scores = np.column_stack([LOG_ODDS, 0 * P]) if "logits" in options else np.column_stack([BENT, 1.0 - BENT])
+    expected = MetricMonitor(name, **params).evaluate(outcome, P)
+    monitor = MetricMonitor(name, **params, **options)
+    assert monitor.evaluate(outcome, scores) == pytest.approx(expected, rel=1e-12)
+    assert monitor.update(outcome, scores).compute() == pytest.approx(expected, rel=1e-12)
+
+
+def test_columns_beside_amounts_of_one_class_are_refused():
+    outcome = RowCosts(["bad", "bad"], false_positive=1.0, false_negative=5.0, pos_label="bad")
+    for options in ({}, {"logits": True}):
+        with pytest.raises(ValueError, match="cannot be distinguished where all labels are alike"):
+            MetricMonitor("money", **options).update(outcome, [[0.25, 0.75], [0.5, 0.5]])
 
 
 def test_logits_of_several_classes_are_evaluated_as_their_probabilities():
@@ -95,6 +160,14 @@ def test_log_odds_that_would_round_to_one_still_rank():
     monitor = MetricMonitor("roc_auc_score", logits=True, correct={"scale_pos_weight": 9})
     assert monitor.evaluate([0, 0, 1, 1], scores) == 1.0
     assert value(LOG_ODDS, metric="roc_auc_score", logits=True) == roc_auc_score(Y, LOG_ODDS, sample_weight=W)
+
+
+@pytest.mark.parametrize("weight", [None, {"scale_pos_weight": 9}])
+def test_logits_of_two_columns_that_would_round_to_one_still_rank(weight):
+    scores = np.array([40.0, 41.0, 42.0, 43.0])  # probabilities 1 in double precision
+    monitor = MetricMonitor("roc_auc_score", logits=True, correct=weight)
+    assert monitor.evaluate([0, 0, 1, 1], np.column_stack([0.0 * scores, scores])) == 1.0
+    assert monitor.evaluate([1, 1, 0, 0], np.column_stack([scores, 0.0 * scores])) == 1.0
 
 
 def test_every_metric_of_two_classes_takes_logits_and_a_correction():

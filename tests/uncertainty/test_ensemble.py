@@ -137,6 +137,11 @@ def test_what_cannot_be_answered_is_refused():
         from_bagging(forest, X[:, :3])
     with pytest.raises(ValueError, match="bootstrap=True"):
         from_bagging(ExtraTreesClassifier(3).fit(X, Y), X, out_of_bag=True)
+    del forest._n_samples  # as in BalancedRandomForestClassifier
+    with pytest.raises(
+        ValueError, match="each member saw, which RandomForestClassifier does not keep: pass out_of_bag=F"
+    ):
+        from_bagging(forest, X, out_of_bag=True)
     with pytest.raises(ValueError, match="two classes"):
         from_bagging(RandomForestClassifier(3).fit(X, np.arange(200) % 3), X)
     with pytest.raises(TypeError, match="from_ensemble"):

@@ -187,7 +187,8 @@ def _members(estimator: Any, X: Any, pos_label: object) -> EnsembleUncertainty:
     """Disagreement among the members of an ensemble."""
     if isinstance(estimator, (BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier)):
         return from_bagging(estimator, X, pos_label=pos_label)
-    members = np.ravel(getattr(estimator, "estimators_", []))
+    members = getattr(estimator, "estimators_", [])
+    members = list(members.ravel() if isinstance(members, np.ndarray) else members)  # a member may be an ensemble
     if len(members) < 2 or not all(hasattr(member, "predict_proba") for member in members):
         raise ValueError(
             'uncertainty="members" needs an ensemble of at least two classifiers with predict_proba in estimators_, '

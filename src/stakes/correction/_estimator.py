@@ -25,7 +25,16 @@ from stakes.outcomes import decide_rows
 # If they cannot be determined, an error says what to pass: a wrong correction is worse than none.
 
 _LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost"}
-_WEIGHT_NAMES = ("class_weight", "class_weights", "auto_class_weights", "scale_pos_weight", "is_unbalance", "unbalance")
+_BY_OBJECTIVE = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
+_WEIGHT_NAMES = ("class_weight", "class_weights", "auto_class_weights", *_BY_OBJECTIVE)
+# the only objective under which the names above are the weight that they say, and where it is stated
+_OBJECTIVES = {
+    "lightgbm": ("binary", ("objective", "objective_type", "app", "application", "loss")),
+    "xgboost": ("binary:logistic", ("objective",)),
+}
+_FRACTIONS = tuple(
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+)
 _RANDOM_SAMPLERS = {"RandomUnderSampler", "RandomOverSampler"}
 _PRIOR_NAMES = ("priors", "class_prior")
 _CONSTANT = 1e-9
@@ -136,15 +145,38 @@ def _refuse_unknown(model: Any, params: Mapping[str, Any], *, sampling_stated: b
             raise ValueError(f"{name} resamples inside, which cannot be seen. {_INSTEAD}")
     elif library not in _LIBRARIES and not any(key in params for key in _WEIGHT_NAMES):
         raise ValueError(f"whether {name} weights or resamples the classes cannot be seen. {_INSTEAD}")
-    for key in _PRIOR_NAMES:
-        if params.get(key) is not None:
-            raise ValueError(f"{name} was given {key}, which is no class weight. {_INSTEAD}")
     if "probability" in params and params.get("class_weight") is not None:
         raise ValueError(f"{name} fits its probabilities afresh, without the class weights. {_INSTEAD}")
     deep = model.get_params(deep=True) if hasattr(model, "get_params") else {}
+    for key, value in deep.items():
+        if _sets_prior(key.rpartition("__")[2], value):
+            raise ValueError(f"{name} was given {key}={value!r}, which is no class weight. {_INSTEAD}")
+        if not sampling_stated and _resamples(key.rpartition("__")[2], value):
+            raise ValueError(f"what {name} makes of the samples of {key}={value!r} cannot be seen. {_INSTEAD}")
+    if any(_name(part) == "ComplementNB" for part in (model, *deep.values())):
+        raise ValueError(f"ComplementNB in {name} takes no account of the shares of the classes. {_INSTEAD}")
     inner = [key for key, value in deep.items() if "__" in key and _is_weighting(key.rpartition("__")[2], value)]
     if inner:
         raise ValueError(f"what {name} makes of {inner[0]}={deep[inner[0]]!r} cannot be seen. {_INSTEAD}")
+
+
+def _sets_prior(key: str, value: Any) -> bool:
+    return (key in _PRIOR_NAMES and value is not None) or (key == "fit_prior" and not value)
+
+
+def _resamples(key: str, value: Any) -> bool:
+    if key in _FRACTIONS:
+        return value is not None and value != 1
+    inside = type(value).__module__.startswith("imblearn.") and not hasattr(value, "steps")
+    return inside or hasattr(value, "fit_resample")
+
+
+def _refuse_objective(model: Any, params: Mapping[str, Any], source: str) -> None:
+    """Refuse a weight of a booster under an objective that takes no notice of it, or another one."""
+    wanted, names = _OBJECTIVES.get(type(model).__module__.partition(".")[0], ("", ()))
+    for name in names:
+        if params.get(name) is not None and params[name] != wanted:
+            raise ValueError(f"what {source} amounts to with {name}={params[name]!r} cannot be seen. {_INSTEAD}")
 
 
 def _is_weighting(key: str, value: Any) -> bool:
@@ -160,6 +192,8 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
         if value is None or value is False or (key == "scale_pos_weight" and value == 1):
             continue
         source = f"{name}: {key}={value!r}"
+        if key in _BY_OBJECTIVE:
+            _refuse_objective(model, params, source)
         if isinstance(value, str) or value is True:
             _refuse_unseen_counts(source, fit, training)
             weights = _from_counts(key, value, fit.y, training, source)
@@ -195,7 +229,7 @@ def _from_counts(key: str, value: Any, y: NDArray[Any], training: Training, sour
     raise ValueError(f"{source} is not understood. {_INSTEAD}")
 
 
-def class_totals(y: NDArray[Any], classes: list[Any], weight: Floats | None) -> Floats:
+def class_totals(y: NDArray[Any], classes: list[Any], weight: NDArray[Any] | None) -> Floats:
     """Number of rows, or total weight, of each class."""
     share = np.ones(len(y)) if weight is None else weight
     return np.array([share[y == label].sum() for label in classes], dtype=float)
@@ -413,7 +447,8 @@ class LossCorrectedClassifier(BinaryClassifier):
         self.factors_ = 1.0 / (training.weights * training.keep)
         if self.prior is not None:
             constant = weight is not None and any(source.startswith("sample_weight") for source in training.sources)
-            totals = class_totals(labels, training.classes, None if constant else weight)
+            counted = weight > 0.0 if constant and weight is not None else weight
+            totals = class_totals(labels, training.classes, counted)
             if not np.all(totals > 0.0):
                 raise ValueError("prior needs labels of every class in fit.")
             new = self._new_prior(len(totals))

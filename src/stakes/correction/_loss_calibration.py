@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.numerics import sigmoid, weighted_sum
-from stakes.base.outcome import Outcome
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, in_narrow_cells
-from stakes.correction._weights import Classes, Stated, shift_odds, shift_rows, training_labels
+from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
@@ -133,14 +132,37 @@ def chi2_tail(statistic: float, degrees: int) -> float:
 def spiegelhalter(table: ScoreTable) -> tuple[float, float]:
     """Spiegelhalter's z and its p-value; nan if every score is 0, 1/2 or 1, where it is undefined."""
     g = table.scores
-    weight, squared = table.positives + table.negatives, table.positives_squared + table.negatives_squared
-    lever = 1.0 - 2.0 * g
+    weight, lever = table.positives + table.negatives, 1.0 - 2.0 * g
     numerator = float((table.positives - weight * g) @ lever)
-    variance = float(squared @ (lever**2 * g * (1.0 - g)))
+    variance = float(weight @ (lever**2 * g * (1.0 - g))) * _inflation(table)
     if variance > 0.0:
         z = numerator / math.sqrt(variance)
         return z, math.erfc(abs(z) / math.sqrt(2.0))
     return (math.inf, 0.0) if numerator else (math.nan, math.nan)  # a wrong score of 0 or 1, or no miscalibration
+
+
+def _inflation(table: ScoreTable) -> float:
+    """Factor by which weights inflate the variance of Spiegelhalter's sum, at the recalibrated scores.
+
+    Of rows sampled by their outcome the weights differ between the classes, so the squares are summed as observed.
+    """
+    if not is_weighted(table):
+        return 1.0
+    ups, downs, g = table.positives_squared, table.negatives_squared, table.scores
+    ratio = float((ups.sum() + downs.sum()) / table.total)
+    if np.allclose(ups, ratio * table.positives) and np.allclose(downs, ratio * table.negatives):
+        return ratio  # all weights are equal
+    inner, _ = within_open_interval(table)
+    fit = None if inner is None else fit_recalibration(inner)
+    if inner is None or fit is None or fit.status:
+        lever = (1.0 - 2.0 * g) ** 2 * g * (1.0 - g)
+        return float((ups + downs) @ lever) / max(
+            float((table.positives + table.negatives) @ lever), np.finfo(float).tiny
+        )
+    lever = (1.0 - 2.0 * inner.scores) ** 2
+    p = sigmoid(fit.intercept + fit.slope * (np.log(inner.scores) - np.log1p(-inner.scores)))
+    found = inner.positives_squared @ (lever * (1.0 - p) ** 2) + inner.negatives_squared @ (lever * p**2)
+    return float(found / ((inner.positives + inner.negatives) @ (lever * p * (1.0 - p))))
 
 
 def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -> float:
@@ -162,6 +184,10 @@ def brier_miscalibration(scores: Floats, positives: Floats, negatives: Floats) -
 # median with probability 2^-40: what is higher than the highest of them by that t is reached by no later draw. Where
 # many scores differ, drawing ends when 50 draws have reached the observed one, and p is 50 over their number (Besag and
 # Clifford 1991, doi:10.1093/biomet/78.2.301).
+#
+# Rows that were sampled by their outcome have weights that differ between the classes at the same score, by a factor r:
+# then odds among the rows are those of the scores over r, and a label that is drawn brings its class's weight. W is
+# then another in each draw, and sqrt(W MCB) moves by sqrt(max(r, 1 / r)) times more.
 
 _FIRST = 40
 _CLEAR = 4.0 * math.log(1e13)  # square of a t that a draw in ten thousand billions reaches
@@ -184,7 +210,8 @@ def bootstrap_table(table: ScoreTable, repeats: int, rng: np.random.Generator) -
         ups = (rng.binomial(whole, cells.scores) if tied else labels()).astype(np.float64)
         return brier_miscalibration(cells.scores, ups, counts - ups)
 
-    return observed, _p_value(miscalibration, found, float(counts.sum()), repeats, many=many)
+    rows = (float(counts.sum()),) * 2
+    return observed, _p_value(miscalibration, found, rows, repeats, many=many)
 
 
 def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
@@ -209,27 +236,51 @@ def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
     """CORP miscalibration and its p-value by labels drawn from the scores, for weighted rows."""
     order = np.argsort(g, kind="stable")
-    score, label, mass = g[order], y[order], weight[order]
+    score, label, ratio = g[order], y[order], _class_ratio(g, y, weight)
+    down = weight[order] / np.where(label, ratio, 1.0)
+    up = down * ratio
     starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
-    total = np.add.reduceat(mass, starts)
 
     def miscalibration(drawn: Bools) -> float:
-        ups = np.add.reduceat(mass * drawn, starts)
-        return brier_miscalibration(score[starts], ups, total - ups)
+        ups, downs = (np.add.reduceat(mass, starts) for mass in (up * drawn, down * ~drawn))
+        return brier_miscalibration(score[starts], ups, downs)
 
-    observed, rows = miscalibration(label), float(mass.sum() / mass.max(initial=0.0))
-    labels = _bernoulli(score, rng)
+    observed, large = miscalibration(label), np.maximum(up, down)
+    bound = float(large.max()) * max(ratio, 1.0 / ratio)
+    rows = float(np.minimum(up, down).sum()) / bound, float(large.sum()) / bound
+    labels = _bernoulli(shift_odds(score, 1.0 / ratio), rng)
     return observed, _p_value(lambda: miscalibration(labels()), observed, rows, repeats, many=len(starts) > _MANY)
 
 
-def _p_value(draw: Callable[[], float], observed: float, rows: float, repeats: int, *, many: bool) -> float:
-    """Share of draws that reach the observed miscalibration; ``rows`` is all weight over the largest."""
+def _class_ratio(g: Floats, y: Bools, weight: Floats) -> float:
+    """How many times the weight of a negative a positive has at the same score, as a geometric mean.
+
+    Labels less their rate at the score are uncorrelated with all that depends on the score alone.
+    """
+    inside = (g > 0.0) & (g < 1.0)
+    hit, log_weight, x = y[inside], np.log(weight[inside]), np.log(g[inside]) - np.log1p(-g[inside])
+    if not hit.any() or hit.all() or np.all(log_weight == log_weight[0]):
+        return 1.0
+    fit = fit_recalibration(ScoreTable.from_sample(validation.BinarySample(hit, g[inside], None)))
+    if fit.status:
+        return 1.0
+    left = hit - sigmoid(fit.intercept + fit.slope * x)
+    return math.exp(float(left @ (log_weight - log_weight.mean()) / (left @ hit)))
+
+
+def _p_value(
+    draw: Callable[[], float], observed: float, rows: tuple[float, float], repeats: int, *, many: bool
+) -> float:
+    """Share of draws that reach the observed miscalibration.
+
+    ``rows``: the least and the greatest weight of all rows in a draw, over the largest of one.
+    """
     exceed, highest = 0, 0.0
     for done in range(1, repeats + 1):
         found = draw()
         exceed, highest = exceed + (found >= observed), max(highest, found)
         report_progress(done, repeats)
-        if done == _FIRST and math.sqrt(rows * observed) > math.sqrt(rows * highest) + math.sqrt(_CLEAR):
+        if done == _FIRST and math.sqrt(rows[0] * observed) > math.sqrt(rows[1] * highest) + math.sqrt(_CLEAR):
             break  # none of the others would reach it
         if many and exceed == _ENOUGH:
             return exceed / done
@@ -473,11 +524,13 @@ def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -
     """Slope, its interval, and the p-value of slope 1."""
     if not math.isfinite(free.log_likelihood):
         return (math.nan,) * 4
-    gain = 2.0 * (free.log_likelihood - fixed.log_likelihood) / design_effect(table, free)
+    gain = 2.0 * (free.log_likelihood - fixed.log_likelihood)
     if free.status:
         return free.slope, math.nan, math.nan, chi2_tail(gain, 1)
-    half = z * math.sqrt(float(sandwich(table, free)[1, 1]))
-    return free.slope, free.slope - half, free.slope + half, chi2_tail(gain, 1)
+    variance = float(sandwich(table, free)[1, 1])
+    half = z * math.sqrt(variance)
+    p_value = chi2_tail(gain * float(free.covariance[1, 1]) / variance, 1)
+    return free.slope, free.slope - half, free.slope + half, p_value
 
 
 def _share(intercept: float) -> float:
@@ -548,10 +601,18 @@ class MultinomialData:
         """Mean factor by which weights inflate the variances (Rao and Scott 1984); 1 where all are equal to 1."""
         if np.all(self.weight == 1.0):
             return 1.0
+        return float(np.trace(np.linalg.solve(fit.information, self._meat(fit)))) / len(fit.information)
+
+    def variances(self, fit: MultinomialFit) -> Floats:
+        """Of the coefficients: the inverse information, or with weights the sandwich around it."""
+        inverse = np.linalg.inv(fit.information)
+        return np.diag(inverse if np.all(self.weight == 1.0) else inverse @ self._meat(fit) @ inverse)
+
+    def _meat(self, fit: MultinomialFit) -> Floats:
         residual = self.hits - self.probabilities(self.predictor(fit.coefficients))
         rows = (residual * self.weight[:, None])[:, :, None] * self.design[:, None, :]
         flat = rows.reshape(len(rows), -1)
-        return float(np.trace(np.linalg.solve(fit.information, flat.T @ flat))) / flat.shape[1]
+        return np.asarray(flat.T @ flat)
 
 
 def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
@@ -720,7 +781,7 @@ def _implied(
         return nothing, nothing, nothing
     data = _multinomial_data(prob[used], index[used], None if weight is None else weight[used])
     fit = fit_multinomial(data, np.zeros((prob.shape[1] - 1, 1)))
-    spread = np.sqrt(np.diag(np.linalg.inv(fit.information)) * data.design_effect(fit))
+    spread = np.sqrt(data.variances(fit))
     half = NormalDist().inv_cdf(0.5 + level / 2.0) * spread
     centre = -fit.coefficients[:, 0]
     weights, low, high = (np.exp(np.concatenate([[0.0], centre + move])) for move in (0.0, -half, half))
@@ -911,7 +972,9 @@ def loss_calibration_test(
     Testing loss-calibration is testing calibration of the corrected scores. The likelihood ratio (Cox 1958; two
     degrees of freedom) is the main test; with weights it is divided by the mean design effect. Spiegelhalter's z (1986)
     is blind where probabilities are 1/2. The miscalibration is omnibus and needs no bins (Dimitriadis, Gneiting and
-    Jordan 2021). The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched row by
+    Jordan 2021). Weights may go with the outcome, as of rows sampled by it: then labels are drawn for the p-value of
+    the miscalibration as often as such sampling shows them, with the weight of their class, on average over the
+    scores. The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched row by
     row, and exceeds 1/alpha at any time with probability at most alpha (Ville); rows must be in the order of time.
     A table has no order, so its e-value is nan. Scores of exactly 0 and 1 that are right are left aside by the
     likelihood ratio; one that is wrong rejects at once.
@@ -937,76 +1000,15 @@ def loss_calibration_test(
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
-        factors = _stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
+        factors = stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
-    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     return _binary_test(data, float(factors[1] / factors[0]), level, draws)
-
-
-def _stated_factors(
-    n_classes: int,
-    stated: Stated,
-    sampling: tuple[Any, Any],
-    y_train: ArrayLike | None,
-    labels: ArrayLike | None,
-    *,
-    pos_label: object,
-    rows: tuple[Any, Any] | None = None,
-) -> Floats:
-    """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
-
-    ``rows``: labels and scores, checked, where ``pos_label`` says which of two columns is read.
-    """
-    factors = np.ones(n_classes)
-    if rows is not None and labels is None:
-        given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
-        weight, *sampled = _positive_last(*rows, pos_label, given)
-        stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
-    if pos_label is not None and n_classes == 2:
-        labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
-    classes = Classes(n_classes, labels, n_classes == 2)
-    if any(value is not None for value in stated):
-        factors = classes.weights(stated, y_train)
-    return factors * classes.sampling(*sampling)
-
-
-def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
-    """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
-    listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
-    if isinstance(y_true, Outcome):
-        first = y_true.positive_first
-    else:
-        labels = validation.to_array(y_true, "y_true")
-        first = validation.positive_is_first(labels, validation.check_labels(labels, pos_label), pos_label)
-    if not listed or not first:
-        return list(given.values())
-    if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
-        raise ValueError(
-            f"{listed[0]} must be a mapping of label to number beside one column of scores where "
-            f"{'the positive label' if pos_label is None else f'pos_label={pos_label!r}'} sorts first, got "
-            f"{validation.brief(given[listed[0]])}."
-        )
-    return [
-        np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
-        for name, value in given.items()
-    ]
-
-
-def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
-    """Return the two classes, the positive one last, from labels= or the other arguments."""
-    if labels is not None:
-        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
-        if order[-1:] != [pos_label]:
-            raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
-        return order
-    named = {label for value in given if isinstance(value, Mapping) for label in value}
-    trained = [] if y_train is None else training_labels(y_train).tolist()
-    return validation.positive_last(pos_label, named | set(trained))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
@@ -1237,8 +1239,8 @@ def loss_calibration_curve(
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    rows = None if pos_label is None and not isinstance(y_true, Outcome) else (y_true, y_prob)
-    factors = _stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)
     bins = [binned_reliability_of(each, name, n_bins=n_bins) for each in (table, after)]

@@ -889,7 +889,7 @@ class PriorEstimate(Tabular):
     ci_low, ci_high : float or ndarray of shape (K,)
         Bootstrap percentile interval; nan without a bootstrap.
     log_likelihood_gain : float
-        By how much the log likelihood exceeds that of the old shares.
+        By how much the log likelihood exceeds that of the old shares, of weighted rows divided by the design effect.
     p_value : float
         Likelihood-ratio test that the shares have not changed.
     gap : float
@@ -1035,12 +1035,19 @@ def estimate_prior(
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
     prior, low, high = (float(values[1]) if binary else values for values in (best, low, high))
-    # a weighted sample is worth as many rows as Kish's formula says
-    size = float(share.sum() ** 2 / np.dot(share, share))
+    size = share.sum() / (1.0 if weight is None else _prior_effect(density, share))
     gain = size * (_mean_log(density @ best, share) - _mean_log(density @ before, share))
     p_value, at_boundary = chi2_tail(2.0 * gain, len(before) - 1), bool(np.any(best <= 0.0))
     fit = (gain, p_value, gap, gap <= stop[0], steps, at_boundary)
     return PriorEstimate(prior, low, high, *fit, level, n_resamples)
+
+
+def _prior_effect(density: Floats, share: Floats) -> float:
+    """Mean factor by which weights inflate the variance of shares that have not moved (Rao and Scott 1984)."""
+    slope = density[:, 1:] - density[:, :1]  # of the log mixture, which is 0 there
+    information, meat = (slope.T @ (slope * weight[:, None]) for weight in (share, share**2))
+    effect = float(np.trace(np.linalg.lstsq(information, meat, rcond=None)[0])) / slope.shape[1]
+    return effect or 1.0
 
 
 def _maximise(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base import validation
 from stakes.base.formulas import is_expression
 from stakes.base.multiclass import WHICH_IS_POSITIVE
+from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
 from stakes.metrics import check_probability_rows
 
@@ -795,3 +796,76 @@ def _inverse_step(scaled: Floats, bound: Floats) -> Floats:
     solved = np.linalg.solve(systems, np.ones((*scaled.shape[:2], 1)))[:, :, 0]
     # the inverse is positive: a sign can only come from rounding at the last step
     return np.abs(solved) / np.abs(solved).max(axis=1, keepdims=True)
+
+
+# What is stated beside rows with labels, which say what the order of the classes is.
+
+
+def stated_factors(
+    n_classes: int,
+    stated: Stated,
+    sampling: tuple[Any, Any],
+    y_train: ArrayLike | None,
+    labels: ArrayLike | None,
+    *,
+    pos_label: object,
+    rows: tuple[Any, Any] | None = None,
+) -> Floats:
+    """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
+
+    ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
+    """
+    factors = np.ones(n_classes)
+    if rows is not None and labels is None:
+        given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
+        weight, *sampled = _positive_last(*rows, pos_label, given)
+        stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
+    elif rows is not None and pos_label is None:
+        pos_label = _unnamed_positive(rows[0], np.atleast_1d(validation.to_array(labels, "labels")).tolist())
+    if pos_label is not None and n_classes == 2:
+        labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
+    classes = Classes(n_classes, labels, n_classes == 2)
+    if any(value is not None for value in stated):
+        factors = classes.weights(stated, y_train)
+    return factors * classes.sampling(*sampling)
+
+
+def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
+    """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
+    listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
+    if isinstance(y_true, Outcome):
+        first = y_true.positive_first
+    else:
+        labels = validation.to_array(y_true, "y_true")
+        first = validation.positive_is_first(labels, validation.check_labels(labels, pos_label), pos_label)
+    if not listed or not first:
+        return list(given.values())
+    if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
+        raise ValueError(
+            f"{listed[0]} must be a mapping of label to number beside one column of scores where "
+            f"{'the positive label' if pos_label is None else f'pos_label={pos_label!r}'} sorts first, got "
+            f"{validation.brief(given[listed[0]])}."
+        )
+    return [
+        np.atleast_1d(validation.to_array(value, name))[::-1] if name in listed else value
+        for name, value in given.items()
+    ]
+
+
+def _unnamed_positive(y_true: Any, order: list[Any]) -> object:
+    """Which of the labels is positive where pos_label= does not say so; None if that is unknown."""
+    if isinstance(y_true, Outcome):
+        return None if y_true.positive_first is None else sorted(order)[0 if y_true.positive_first else -1]
+    return 1 if validation.one_is_positive(order) else None
+
+
+def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
+    """Return the two classes, the positive one last, from labels= or the other arguments."""
+    if labels is not None:
+        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
+        if order[-1:] != [pos_label]:
+            raise ValueError(f"labels must end with the positive class, pos_label={pos_label!r}, got {order}.")
+        return order
+    named = {label for value in given if isinstance(value, Mapping) for label in value}
+    trained = [] if y_train is None else training_labels(y_train).tolist()
+    return validation.positive_last(pos_label, named | set(trained))

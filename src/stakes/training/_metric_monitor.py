@@ -14,14 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.multiclass import is_tensor, to_host
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
+    brief,
     check_flag,
     check_kind,
+    check_labels,
     check_same_order,
     check_scores,
+    check_weights,
     check_whole,
     pick_positive_column,
+    positive_is_first,
     positive_last,
     to_array,
 )
@@ -34,7 +39,9 @@ from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 
 _OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
 _OF_SAMPLING = ("keep", "repeat")
+_BY_CLASS = ("class_weight", "keep", "repeat")
 _BESIDE = ("y_train", "labels")
+_ORDER = np.array([False, True])  # of two columns
 
 
 class TrainingScores:
@@ -48,11 +55,29 @@ class TrainingScores:
         Whether scores are log-odds of the positive class (n,) or logits of all classes (n, K).
     labels : list or None
         Labels in the order of the columns, where ``correct`` does not name them.
+    pos_label : object, optional
+        The label of the positive class, of two.
     """
 
-    def __init__(self, correct: Any = None, *, logits: bool = False, labels: Any = None) -> None:
+    def __init__(
+        self, correct: Any = None, *, logits: bool = False, labels: Any = None, pos_label: object = None
+    ) -> None:
         check_flag(logits, "logits")
-        self.correct, self.logits, self.labels = _check_correct(correct), logits, labels
+        self.correct, self.logits, self.labels, self.pos_label = _check_correct(correct), logits, labels, pos_label
+        named = (self.correct or {}).get("labels")
+        self._named = None if named is None else np.atleast_1d(to_array(named, "labels")).tolist()
+        if self._named is not None and pos_label is not None and pos_label not in self._named:
+            raise ValueError(f"labels of correct must hold pos_label={pos_label!r}, got {self._named}.")
+        self._listed = [
+            name
+            for name, value in (self.correct or {}).items()
+            if name in _BY_CLASS and not isinstance(value, (Mapping, str))
+        ]
+
+    @property
+    def by_order(self) -> bool:
+        """Whether what is undone depends on which of two classes sorts first."""
+        return bool(self._listed) if self._named is None else self.pos_label is None
 
     @property
     def as_given(self) -> bool:
@@ -61,17 +86,19 @@ class TrainingScores:
 
     def of_classes(self, y_prob: Any) -> Floats:
         """Probabilities of all classes, or of the positive one of two, in the population."""
-        scores = self._undone(_score_column(y_prob), logits=self.logits)
+        scores = self._undone(_score_column(y_prob), {"labels": self.labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
-    def of_positive(self, y_prob: Any, y_true: Any, *, pos_label: object, probability: bool) -> Floats:
-        """Probability of the positive class in the population; log-odds stay what they are where scores only rank."""
-        scores, logits = _score_column(y_prob), self.logits
-        if scores.ndim == 2:  # its columns follow the labels, so the positive one is found before anything is undone
-            rows = _probabilities(self._checked(scores)) if logits else scores
-            scores, logits = pick_positive_column(rows, to_array(y_true, "y_true"), pos_label), False
-        scores = self._undone(scores, logits=logits)
-        return _probabilities(scores) if logits and probability else scores
+    def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> Floats:
+        """Probability of the positive class in the population; log-odds stay what they are where scores only rank.
+
+        ``first``: whether the positive class has the first of two columns.
+        """
+        given = self._positive_last(first=first, columns=scores.ndim)
+        if self.logits and scores.shape[1:] == (2,):
+            scores = np.subtract(*self._checked(scores).T[:: 1 if first else -1])
+        scores = self._undone(pick_positive_column(scores, _ORDER, not first), given)
+        return _probabilities(scores) if self.logits and probability else scores
 
     def settings(self) -> dict[str, Any]:
         """Settings that differ from plain probabilities, to compare two monitors."""
@@ -80,16 +107,33 @@ class TrainingScores:
             given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
         return given | ({"logits": True} if self.logits else {})
 
-    def _undone(self, scores: NDArray[Any], *, logits: bool) -> Floats:
+    def _positive_last(self, *, first: bool, columns: int) -> dict[str, Any]:
+        """What is undone for the positive class: labels and sequences of which it is the first are reversed."""
+        given = {"labels": self.labels} | (self.correct or {})
+        if self._named is not None:
+            positive = sorted(self._named)[0 if first else -1] if self.pos_label is None else self.pos_label
+            if positive == self._named[-1]:
+                return given
+            given["labels"] = self._named[::-1]
+        elif not (first and self._listed):
+            return given
+        elif columns == 1:
+            raise ValueError(
+                f"{self._listed[0]} of correct must be a mapping of label to number beside one column of scores where "
+                f"the positive label sorts first, got {brief(given[self._listed[0]])}."
+            )
+        return given | {name: np.atleast_1d(to_array(given[name], name))[::-1] for name in self._listed}
+
+    def _undone(self, scores: NDArray[Any], given: dict[str, Any]) -> Floats:
         if self.correct is None:
             return self._checked(scores)
-        given = {"labels": self.labels} | self.correct
+        given = dict(given)
         sampling = {name: given.pop(name, None) for name in _OF_SAMPLING}
         if any(name in given for name in _OF_WEIGHTS):
-            scores = undo_class_weight(scores, **given, logits=logits)
-        if sampling == dict.fromkeys(_OF_SAMPLING):
+            scores = undo_class_weight(scores, **given, logits=self.logits)
+        if all(value is None for value in sampling.values()):
             return scores
-        return undo_sampling(scores, **sampling, labels=given["labels"], logits=logits)
+        return undo_sampling(scores, **sampling, labels=given["labels"], logits=self.logits)
 
     def _checked(self, scores: NDArray[Any]) -> Floats:
         return check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
@@ -135,6 +179,10 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
 _RESERVED = ("sample_weight", "per_sample")
 _AMOUNTS, _WEIGHT = ("false_positive", "false_negative"), "weight"
 _NO_WEIGHTS = "an amount is to be passed as the weight of each row, and no weights were passed."
+_OTHER_COLUMN = (
+    "the positive class has the first of the two columns of y_prob by the labels of some batches, and the second by "
+    "those of others, of which one may lack a class: pass the column of the positive class."
+)
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
 
 
@@ -209,7 +257,8 @@ class MetricMonitor:
             raise ValueError(f"a multi-class metric must give per-row values to be monitored, got {metric.name}.")
         self.metric = metric
         self.params = params
-        self._scores = TrainingScores(correct, logits=logits, labels=_labels_to_undo(params, correct))
+        labels, positive = _labels_to_undo(params, correct), params.get("pos_label")
+        self._scores = TrainingScores(correct, logits=logits, labels=labels, pos_label=positive)
         self._try_settings()
         self.reset()
 
@@ -273,6 +322,7 @@ class MetricMonitor:
         self._loss = _RunningSum()
         self._weight = _RunningSum()
         self._tables: list[ScoreTable] = []
+        self._first: bool | None = None  # whether the positive class has the first of two columns, once that is known
         return self
 
     def update(self, y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -309,7 +359,8 @@ class MetricMonitor:
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
         if self.metric.task == "binary":
-            self._tables.append(self._table(y_true, y_prob, sample_weight))
+            table, self._first = self._table(y_true, y_prob, sample_weight)
+            self._tables.append(table)
             self._rows += self._tables[-1].n_rows
             return self
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
@@ -340,7 +391,7 @@ class MetricMonitor:
         Raises
         ------
         ValueError
-            If the metric or a setting differs.
+            If the metric or a setting differs, or which of two columns is that of the positive class.
         TypeError
             If it is no monitor.
 
@@ -356,7 +407,10 @@ class MetricMonitor:
             raise TypeError(f"other must be a MetricMonitor, got {other!r}.")
         if self.settings() != other.settings():
             raise ValueError(f"monitors must be alike to be merged, got {self.settings()} and {other.settings()}.")
-        both = copy(self)
+        both, first = copy(self), {self._first, other._first} - {None}
+        if len(first) == 2:
+            raise ValueError(_OTHER_COLUMN)
+        both._first = next(iter(first), None)
         both._rows = self._rows + other._rows
         both._loss, both._weight = self._loss.plus(other._loss), self._weight.plus(other._weight)
         both._tables = [*self._tables, *other._tables]
@@ -416,7 +470,7 @@ class MetricMonitor:
         # a mean over rows needs no table of sorted scores
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         labels, weight = to_host(y_true), to_host(sample_weight)
-        scores = self._corrected(to_host(y_prob), labels)
+        scores, _ = self._corrected(to_host(y_prob), labels, weight)
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
@@ -478,10 +532,14 @@ class MetricMonitor:
         return self.metric is MONEY and _WEIGHT in (self.params.get(name) for name in _AMOUNTS)
 
     def _add_money(self, outcome: RowCosts, y_prob: Any) -> Self:
-        scores, factor = self._corrected(y_prob, outcome), self.params.get("factor", 1.0)
+        (scores, first), factor = (
+            self._corrected(y_prob, outcome, None, seen=self._first),
+            self.params.get("factor", 1.0),
+        )
         self._loss.add(MONEY.function(outcome, scores, factor=factor, per="total"))
         self._weight.add(float(outcome.counted.sum()))
         self._rows += int(np.count_nonzero(outcome.counted))
+        self._first = first
         return self
 
     def _priced(self, y_true: Any, weight: Any) -> RowCosts:
@@ -509,23 +567,32 @@ class MetricMonitor:
         shape = np.shape(y_prob)
         return list(range(shape[1] if len(shape) == 2 else 2))
 
-    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> ScoreTable:
+    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[ScoreTable, bool | None]:
         probability = self.metric.response == "probability"
         labels, positive = to_host(y_true), self.params.get("pos_label")
-        scores = self._corrected(to_host(y_prob), labels)
         weight = to_host(sample_weight)
-        return ScoreTable.from_predictions(
+        scores, first = self._corrected(to_host(y_prob), labels, weight, seen=self._first)
+        table = ScoreTable.from_predictions(
             labels, scores, sample_weight=weight, pos_label=positive, probability=probability
         )
+        return table, first
 
-    def _corrected(self, scores: Any, labels: Any) -> Any:
-        """Scores of the positive class, corrected for the training."""
-        if self._scores.as_given:
-            return scores
-        y, positive = (labels.y, None) if isinstance(labels, RowCosts) else (labels, self.params.get("pos_label"))
-        return self._scores.of_positive(
-            scores, y, pos_label=positive, probability=self.metric.response == "probability"
-        )
+    def _corrected(self, y_prob: Any, labels: Any, weight: Any, *, seen: bool | None = None) -> tuple[Any, bool | None]:
+        """Scores of the positive class, corrected for the training, and whether it has the first of two columns.
+
+        ``seen``: whether it had the first in batches before; a batch of one class cannot say.
+        """
+        scores, first = _score_column(y_prob), seen
+        if scores.size and (scores.ndim == 2 or self._scores.by_order):
+            first = _positive_first(labels, self.params.get("pos_label"), weight, seen=seen)
+        if not self._scores.as_given:
+            probability = self.metric.response == "probability"
+            return self._scores.of_positive(scores, first=bool(first), probability=probability), first
+        if seen is None or scores.ndim == 1:
+            return y_prob, first
+        present = np.ones(len(scores)) if weight is None else to_array(weight, "sample_weight")
+        scores = np.where(present[:, None] > 0.0, scores, 0.5)  # rows of weight zero count as absent
+        return pick_positive_column(scores, _ORDER, not first), first
 
 
 Criterion = str | Metric | MetricMonitor
@@ -543,12 +610,37 @@ def as_monitor(
     return metric
 
 
+def _positive_first(labels: Any, pos_label: object, weight: Any, *, seen: bool | None) -> bool:
+    """Whether the positive class has the first of two columns, which follow the labels."""
+    if isinstance(labels, Outcome):
+        y, first = labels.y, labels.positive_first
+    else:
+        labels = np.atleast_1d(to_array(labels, "y_true"))
+        weight = check_weights(weight, len(labels))
+        labels = labels if weight is None else labels[weight > 0.0]
+        y = check_labels(labels, pos_label)
+        first = positive_is_first(labels, y, pos_label)
+    if seen is not None and y.all():
+        return seen
+    if seen not in {None, first}:
+        raise ValueError(_OTHER_COLUMN)
+    if first is None:
+        raise ValueError(
+            "the two classes cannot be distinguished where all labels are alike: pass the column of the positive "
+            "class, and what was done to each class in training by its label."
+        )
+    return first
+
+
 def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
     """Labels in the order of the columns that are undone: those of the metric, or of two the positive one last."""
     positive = params.get("pos_label")
     if positive is None or not isinstance(correct, Mapping):
         return params.get("labels")
-    return positive_last(positive, {label for v in correct.values() if isinstance(v, Mapping) for label in v})
+    named = {label for value in correct.values() if isinstance(value, Mapping) for label in value}
+    if correct.get("y_train") is not None:
+        named |= set(to_array(correct["y_train"], "y_train").ravel().tolist())
+    return positive_last(positive, named)
 
 
 def _registered(metric: object) -> Metric:
@@ -607,6 +699,9 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
 _MAXIMISED = ("auc", "map", "ndcg", "pre")
 _SINGLE = 1e-6  # the libraries hold weights in single precision
 _UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
+_FRACTIONS = tuple(
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+)
 
 
 def xgboost_metric(
@@ -805,6 +900,9 @@ def _weight_of_booster(env: Any) -> float:
         raise ValueError(f"what the class weights of the objective {objective!r} amount to, {instead}")
     for name in _UNBALANCED:
         if env.params.get(name) not in (None, False, "false"):
+            raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
+    for name in _FRACTIONS:
+        if env.params.get(name) not in (None, 1):
             raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
     for booster in getattr(env.model, "boosters", [env.model]):
         if booster.train_set.get_weight() is not None:

@@ -271,6 +271,11 @@ def _leaf_evidence(members: Any, rows: Any, columns: Any, used: Bools) -> Floats
 
 def _out_of_bag(estimator: Any, n: int) -> Bools:
     """Mark the rows that are out of bag for each member."""
+    if not hasattr(estimator, "_n_samples"):  # balanced forests of imbalanced-learn, whose samples are of other rows
+        raise ValueError(
+            f"out_of_bag needs the rows that each member saw, which {type(estimator).__name__} does not keep: pass "
+            "out_of_bag=False for rows that were held out."
+        )
     if n != estimator._n_samples:
         raise ValueError(f"out_of_bag needs the {estimator._n_samples} rows of the fit, got {n} rows.")
     unseen = np.ones((len(estimator.estimators_), n), dtype=bool)
