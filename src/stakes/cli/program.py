@@ -326,7 +326,7 @@ class Group(click.Group):
         super().__init__(no_args_is_help=False, **given)
         self.commands = {name: click.Command(name, short_help=line) for name, (_, line) in self.about.items()}
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
+    def list_commands(self, _context: click.Context) -> list[str]:
         """Return their names in the order of `about`; click would sort them."""
         return list(self.about)
 
@@ -422,8 +422,10 @@ class _Program(Group):
     }
 
 
-_SAID = click.version_option(__version__, prog_name="stakes", message="%(prog)s %(version)s", help="Show the version.")
-PROGRAM = _SAID(
+_with_version = click.version_option(
+    __version__, prog_name="stakes", message="%(prog)s %(version)s", help="Show the version."
+)
+PROGRAM = _with_version(
     _Program(name="stakes", help="Evaluate classifiers by the cost of the decisions made with their scores.")
 )
 

@@ -20,6 +20,8 @@ from stakes.correction._loss_calibration import (
 )
 from stakes.correction._update import METHODS, ModelUpdate, PriorEstimate, UpdateTest, estimate_prior, update
 from stakes.correction._weights import (
+    FRACTIONS_BY_CLASS,
+    UNBALANCED,
     apply_class_weight,
     apply_loss_matrix,
     apply_sampling,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.estimators import BinaryClassifier, find_positive_label
 from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
-from stakes.correction._weights import Classes, shift_rows
+from stakes.correction._weights import FRACTIONS_BY_CLASS, UNBALANCED, Classes, shift_rows
 from stakes.outcomes import decide_rows
 
 # Weights and sampling of the training, read from a fitted classifier.
@@ -25,16 +25,13 @@ from stakes.outcomes import decide_rows
 # If they cannot be determined, an error says what to pass: a wrong correction is worse than none.
 
 _LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost"}
-_BY_OBJECTIVE = ("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets")
+_BY_OBJECTIVE = ("scale_pos_weight", *UNBALANCED)
 _WEIGHT_NAMES = ("class_weight", "class_weights", "auto_class_weights", *_BY_OBJECTIVE)
 # the only objective under which the names above are the weight that they say, and where it is stated
 _OBJECTIVES = {
     "lightgbm": ("binary", ("objective", "objective_type", "app", "application", "loss")),
     "xgboost": ("binary:logistic", ("objective",)),
 }
-_FRACTIONS = tuple(
-    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
-)
 _RANDOM_SAMPLERS = {"RandomUnderSampler", "RandomOverSampler"}
 _PRIOR_NAMES = ("priors", "class_prior")
 _CONSTANT = 1e-9
@@ -165,7 +162,7 @@ def _sets_prior(key: str, value: Any) -> bool:
 
 
 def _resamples(key: str, value: Any) -> bool:
-    if key in _FRACTIONS:
+    if key in FRACTIONS_BY_CLASS:
         return value is not None and value != 1
     inside = type(value).__module__.startswith("imblearn.") and not hasattr(value, "steps")
     return inside or hasattr(value, "fit_resample")

@@ -54,6 +54,11 @@ def shift_columns(prob: Floats, factors: Floats) -> Floats:
 
 # Scores and statements on training as arrays: probabilities or logits, and one factor per class.
 
+# what boosters call their own weights by class, and the share of each class's rows that they draw for a tree
+UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
+FRACTIONS_BY_CLASS = tuple(
+    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
+)
 _RANGE = (1e-100, 1e100)
 _SUM_TOLERANCE = 1e-6
 

@@ -38,6 +38,7 @@ from stakes.variance.sums import (
     moments_of,
     skill_variance,
     t_quantile,
+    too_few,
     two_sided,
     worst_losses,
 )
@@ -58,7 +59,6 @@ NEEDED_FOR_AREA = 3  # of each class; and effective rows that distinguish two ar
 _HALVINGS = 80
 _ROUNDING = 1e-24  # of the larger of two variances: what is left of that of a perfect ranking
 _FURTHEST = 38.0  # standard errors beyond which a p-value underflows
-_CLASSES = ("negatives", "positives")
 
 
 class Limited:
@@ -379,12 +379,6 @@ def level_reached(estimate: Limited, null: float) -> float:
         low, high = estimate.limits(math.erfc(z / math.sqrt(2.0)))
         inside, outside = (inside, z) if low > null or high < null else (z, outside)
     return math.erfc(inside / math.sqrt(2.0))
-
-
-def too_few(rows: tuple[int, int], least: int) -> str:
-    """Return which class has fewer rows than an interval needs, or ""."""
-    short = [f"only {count} {name}" for count, name in zip(rows, _CLASSES, strict=True) if count < least]
-    return f"{short[-1]}: an interval needs {least}" if short else ""
 
 
 def least_variance(area: Number, negatives: Number, positives: Number) -> Number:

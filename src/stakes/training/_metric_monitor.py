@@ -31,7 +31,7 @@ from stakes.base.validation import (
     to_array,
 )
 from stakes.core.score_table import ScoreTable
-from stakes.correction import undo_class_weight, undo_sampling
+from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
 from stakes.metrics import METRICS, MONEY, Metric, check_parameters, guess_metric
 from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 
@@ -698,10 +698,6 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
 # Without being told, XGBoost takes a metric whose name begins so as better when higher, and any other as a loss.
 _MAXIMISED = ("auc", "map", "ndcg", "pre")
 _SINGLE = 1e-6  # the libraries hold weights in single precision
-_UNBALANCED = ("is_unbalance", "unbalance", "unbalanced_sets")
-_FRACTIONS = tuple(
-    f"{sign}_{name}" for sign in ("pos", "neg") for name in ("bagging_fraction", "sub_row", "subsample", "bagging")
-)
 
 
 def xgboost_metric(
@@ -898,10 +894,10 @@ def _weight_of_booster(env: Any) -> float:
     objective = env.params.get("objective")
     if objective != "binary":
         raise ValueError(f"what the class weights of the objective {objective!r} amount to, {instead}")
-    for name in _UNBALANCED:
+    for name in UNBALANCED:
         if env.params.get(name) not in (None, False, "false"):
             raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
-    for name in _FRACTIONS:
+    for name in FRACTIONS_BY_CLASS:
         if env.params.get(name) not in (None, 1):
             raise ValueError(f"what {name}={env.params[name]!r} of LightGBM amounts to, {instead}")
     for booster in getattr(env.model, "boosters", [env.model]):
