@@ -1,4 +1,4 @@
-"""A pytest plugin: one share of the simulations and slow tests; the tests without these marks run as ever.
+"""A pytest plugin: one share of the tests that are collected.
 
 ``SHARE=2/3`` runs the second of three shares, ``1/1`` all of them. A test belongs to a share by the checksum of
 its name, so that a share is the same in every process and every run.
@@ -32,11 +32,5 @@ def in_share(name: str, which: int, of: int) -> bool:
 @pytest.hookimpl(trylast=True)  # after -m
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what belongs to the other shares."""
-    left_out = {
-        item
-        for item in items
-        if (item.get_closest_marker("simulation") or item.get_closest_marker("slow"))
-        and not in_share(item.nodeid, WHICH, OF)
-    }
-    config.hook.pytest_deselected(items=list(left_out))
-    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=[item for item in items if not in_share(item.nodeid, WHICH, OF)])
+    items[:] = [item for item in items if in_share(item.nodeid, WHICH, OF)]
