@@ -363,19 +363,18 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
     found = np.zeros(hits.shape)
     a, b = hits[some], np.maximum(rest[some], 0.0)
     full = b <= _CLOSE  # no other outcome seen: "more than all" has probability zero
-    b = np.where(full, 1.0, b)
-    low = betaincinv(a, np.where(full, 1.0, b + 1.0), tail)
-    high = np.where(full, 1.0, betaincinv(a + 1.0, b, tail))
+    b[full] = 0.0
+    beyond = np.where(full, 1.0, b)
+    low = betaincinv(a, b + 1.0, tail)
+    high = np.where(full, 1.0, betaincinv(a + 1.0, beyond, tail))
     share = low
-    log_scale = -betaln(a, np.where(full, 1.0, b + 1.0)), -betaln(a + 1.0, b)
+    log_scale = -betaln(a + 1.0, b + 1.0) - np.log(a + b + 1.0)
     for _ in range(_MAX_STEPS):
         with np.errstate(divide="ignore"):
-            logs = np.log(share), np.log1p(-share)
-        some_more = np.where(full, 0.0, betainc(a + 1.0, b, share))
-        value = 0.5 * (betainc(a, np.where(full, 1.0, b + 1.0), share) + some_more)
-        slope = np.exp(log_scale[0] + (a - 1.0) * logs[0] + np.where(full, 0.0, b * logs[1]))
-        slope += np.where(full, 0.0, np.exp(log_scale[1] + a * logs[0] + (b - 1.0) * logs[1]))
-        step = np.log(tail / value) * value / (0.5 * slope)
+            exactly = np.exp(log_scale + a * np.log(share) + b * np.log1p(-share))
+        value = np.where(full, 0.0, betainc(a + 1.0, beyond, share)) + 0.5 * exactly
+        slope = 0.5 * exactly * (a / share + b / (1.0 - share))
+        step = np.log(tail / value) * value / slope
         share = np.clip(share + step, low, high)
         if np.all(np.abs(step) <= _CLOSE * share):
             break
