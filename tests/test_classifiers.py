@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -156,6 +156,40 @@ def test_held_out_folds_of_texts_are_those_of_the_positive_class(data):
     held_out = cross_val_predict(INNER, X, named, method="predict_proba")[:, 0]
     best = max(2 * np.sum(y[held_out >= t]) / (np.sum(held_out >= t) + y.sum()) for t in held_out)  # F1
     taken = held_out >= model.threshold_
+    assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("name", ["defer, fitted", "frozen", "plug-in", "boundary"])
+@pytest.mark.parametrize(("negative", "positive"), [("ok", "bad"), (0, 1)])  # the positive class sorts first, or last
+def test_folds_whose_training_lacks_a_class_are_refused(data, name, negative, positive):
+    X, y, _ = data
+    model = clone(MODELS[name]).set_params(pos_label=positive)
+    single = np.where(np.arange(500) == 0, positive, negative)  # in the first of the default folds
+    start = f"cv must leave rows of both classes to fit on, got none of {positive!r} in the "
+    for inner in (INNER, GaussianNB()):  # the one refuses a single class itself, the other learns it
+        model.set_params(estimator=inner, cv=5)
+        message = f"{start}400 training rows of fold 1 (y holds 1): pass stratified folds, such as StratifiedKFold(5)"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            model.fit(X, single)
+        site = np.where(y == 1, 0, np.arange(500) % 2)
+        model.set_params(cv=PredefinedSplit(site))
+        with pytest.raises(ValueError, match=re.escape(f"{start}{site.sum()} training rows of fold 1")):
+            model.fit(X, np.where(y == 1, positive, negative))
+        with pytest.raises(ValueError, match=re.escape(f"got none of {negative!r} in the {site.sum()} training rows")):
+            model.fit(X, np.where(y == 0, positive, negative))
+
+
+def test_a_frozen_model_knows_both_classes_whatever_a_fold_holds(data):
+    frozen = pytest.importorskip("sklearn.frozen", reason="scikit-learn 1.6 or later")
+    X, y, _ = data
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # the second of two folds leaves negatives only
+    named = np.array(["ok", "bad"])[y]
+    fitted = GaussianNB().fit(X, named)
+    model = PlugInThresholdClassifier(frozen.FrozenEstimator(fitted), cv=KFold(2), pos_label="bad").fit(X, named)
+    prob = fitted.predict_proba(X)[:, 0]
+    best = max(2 * np.sum(y[prob >= t]) / (np.sum(prob >= t) + y.sum()) for t in prob)  # F1
+    taken = prob >= model.threshold_
     assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
 
 

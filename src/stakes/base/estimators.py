@@ -81,9 +81,10 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Apply ``score`` out of fold; the result has a row for each array it returns and a column for each sample."""
         (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
         columns: list[tuple[Any, tuple[Floats, ...]]] = []
-        for train, test in folds.split(rows, y):
-            weight = None if sample_weight is None else sample_weight[train]
-            fitted = _fit(self._model(), _safe_indexing(rows, train), y[train], weight)
+        for fold, (train, test) in enumerate(folds.split(rows, y), 1):
+            weight, model = None if sample_weight is None else sample_weight[train], self._model()
+            self._refuse_one_class(model, y, train, fold)
+            fitted = _fit(model, _safe_indexing(rows, train), y[train], weight)
             columns.append((test, score(fitted, _safe_indexing(rows, test))))
         out = np.full((len(columns[0][1]), len(y)), np.nan)
         for test, found in columns:
@@ -91,6 +92,17 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if np.any(np.isnan(out)):
             raise ValueError("cv must put every row into a test fold.")
         return out
+
+    def _refuse_one_class(self, model: Any, y: NDArray[Any], train: NDArray[Any], fold: int) -> None:
+        """Refuse a fold whose model would not know both classes: its columns would stand for others, or be one."""
+        known = np.ravel(getattr(model, "classes_", ())).tolist() or np.unique(y[train]).tolist()  # a frozen one's own
+        for label in self.classes_.tolist():
+            if label not in known:
+                raise ValueError(
+                    f"cv must leave rows of both classes to fit on, got none of {label!r} in the {len(train)} training "
+                    f"rows of fold {fold} (y holds {np.count_nonzero(y == label)}): pass stratified folds, such as "
+                    "StratifiedKFold(5), or another cv that divides the rows of each class."
+                )
 
     def __sklearn_tags__(self) -> Any:
         """Set the scikit-learn tags: two classes only, and sparse rows if the wrapped estimator takes them."""
