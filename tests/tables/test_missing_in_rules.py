@@ -166,6 +166,22 @@ def by_columns(rule, columns, missing):
     return rule.predict(*columns, missing=missing)
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_columns_of_single_precision_are_decided_as_predict_decides_them(name):
+    rule, names = made(name)
+    with np.errstate(over="ignore"):
+        columns = {key: np.array(values, dtype=float).astype(np.float32) for key, values in drawn(rule, names).items()}
+    known = one_by_one(rule, columns, "refuse")
+    frame, expression = pl.DataFrame(columns), rule.to_expression(*names)
+    assert set(frame.dtypes) == {pl.Float32}
+    found = [frame.select(found=by_columns(rule, [pl.col(each) for each in names], "refuse"))]
+    for native in (frame, frame.lazy(), frame.to_arrow()):
+        decided = nw.from_native(native).select(found=expression)
+        found.append(decided.collect() if isinstance(decided, nw.LazyFrame) else decided)
+    for each in found:
+        assert each["found"].to_list() == known
+
+
 @pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
 @pytest.mark.parametrize("missing", ["refuse", "wait"])
 def test_spark_decides_about_missing_infinite_and_tied_values_as_predict(missing):

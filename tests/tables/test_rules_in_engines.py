@@ -10,13 +10,15 @@ import pytest
 from engines import spark_file
 
 from stakes import costs, expected_regret
+from stakes.actions import apply_deferral
 from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
-from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling
+from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling, update
 from stakes.tables import _engines, loss_expression, onnx_column, sql_column
 
 duckdb = pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals.stable.v2")
+pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 
@@ -74,6 +76,33 @@ def test_a_correction_gives_the_same_bits_in_the_engine(rows, name):
         found = nw.from_native(native).select(found=correct(nw.col("a risk")))
         np.testing.assert_array_equal(found.collect()["found"].to_numpy(), known)
     np.testing.assert_array_equal(pl.DataFrame(rows).select(correct(pl.col("a risk"))).to_series().to_numpy(), known)
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pl.LazyFrame, pa.table, pd.DataFrame])
+def test_columns_of_single_precision_are_corrected_and_priced_as_the_doubles_that_they_are(rows, frame):
+    single = {name: values[2:1002].astype(np.float32) for name, values in rows.items()}
+    risk, y = single["a risk"].astype(float), single["spread"] >= 0.5
+    learned = {method: update(y, risk, method=method) for method in ("isotonic", "intercept")}
+    corrected = CORRECTIONS | {method: each.predict for method, each in learned.items()}
+    measure = costs.Uniform(0.1, 0.31)
+    known = {name: correct(risk) for name, correct in corrected.items()} | {"cost": measure.row_loss(y, risk)}
+    for col in (pl.col, nw.col) if frame in {pl.DataFrame, pl.LazyFrame} else (nw.col,):
+        asked = {name: correct(col("a risk")) for name, correct in corrected.items()}
+        asked |= {"cut": apply_deferral(col("a risk"), costs=0.31, deferral=0.05)}
+        asked |= {"cost": loss_expression(col("a risk"), col("spread") >= 0.5, measure, scale="integral")}
+        found = (frame(single) if col is pl.col else nw.from_native(frame(single))).select(**asked).lazy().collect()
+        for name, values in known.items():
+            np.testing.assert_array_equal(found[name].to_numpy(), values, err_msg=name)
+        assert found["cut"].to_list() == apply_deferral(risk, costs=0.31, deferral=0.05).tolist()
+
+
+def test_text_is_not_read_as_numbers():
+    frame = pl.DataFrame({"risk": ["0.2", "0.4"]})
+    for correct in CORRECTIONS.values():
+        with pytest.raises(pl.exceptions.PolarsError):
+            frame.select(correct(pl.col("risk")))
+    with pytest.raises(pl.exceptions.PolarsError):
+        frame.select(apply_deferral(pl.col("risk"), costs=0.3, deferral=0.05))
 
 
 def test_a_fitted_boundary_is_written_in_every_dialect(rows):

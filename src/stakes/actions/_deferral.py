@@ -12,7 +12,16 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import DecidesByScore, Onnx, check_missing, decide_present, decided, is_expression, reaching
+from stakes.base.formulas import (
+    DecidesByScore,
+    Onnx,
+    check_missing,
+    decide_present,
+    decided,
+    is_expression,
+    reaching,
+    widened,
+)
 from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
@@ -145,7 +154,7 @@ def apply_deferral(
             "about all rows, but an expression sees one, and a row without a score has no place in their order."
         )
     if is_expression(y_prob):
-        return between_expression(y_prob, *decided_at(c, option), missing)
+        return between_expression(widened(y_prob), *decided_at(c, option), missing)
     if capacity is None:
         columns = {"y_prob": to_floats(to_array(y_prob, "y_prob"), "y_prob")}
         found = decide_present(

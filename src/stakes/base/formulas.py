@@ -260,6 +260,26 @@ def is_expression(value: Any) -> bool:
     return isinstance(value, Formula) or any(kind.__name__ == "Expr" for kind in type(value).__mro__)
 
 
+def widened(value: Any) -> Any:
+    """Return a column of polars or narwhals in double precision, as arrays are read, and anything else as it is.
+
+    Polars and pandas round a number beside a column of single precision to that precision. The product with 1 has the
+    same values, and refuses text, which a cast alone would read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import polars as pl
+    >>> from stakes.base.formulas import widened
+    >>> frame = pl.DataFrame({"a": np.array([0.7], dtype=np.float32)})  # 0.69999999
+    >>> frame.select(alone=pl.col("a") >= 0.7, wide=widened(pl.col("a")) >= 0.7).row(0)
+    (True, False)
+    """
+    if not (is_expression(value) and type(value).__module__.startswith(("polars", "narwhals"))):
+        return value
+    return (value * 1.0).cast(_library(value).Float64)
+
+
 def choose(condition: Any, yes: Any, no: Any) -> Any:
     """Return ``yes`` where a condition holds, else ``no``: numbers or expressions of the same kind; None is NULL.
 
@@ -655,7 +675,7 @@ class DecidesByScore:
     def _predicted(self, name: str, scores: Any, missing: str) -> Any:
         """Decide for an array of scores, or build an expression from a score expression."""
         if is_expression(scores):
-            return self._expression(scores, check_missing(missing, self._choices))
+            return self._expression(widened(scores), check_missing(missing, self._choices))
         column = to_floats(pick_positive_column(scores, np.empty(0), None, name), name)
         return decide_present({name: column}, missing, lambda **clean: self._decide(clean[name]), self._choices)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching
+from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching, widened
 from stakes.base.numerics import fit_logistic, sigmoid
 from stakes.base.validation import Bools, Floats
 from stakes.boundary import _problem
@@ -414,7 +414,7 @@ class _SelectingRule(ABC):
     def decide(self, score: Any, uncertainty: Any, missing: str) -> Any:
         """Label rows 1 or 0, or build an expression from expressions."""
         if is_expression(score):
-            return self.expression(score, uncertainty, check_missing(missing))
+            return self.expression(widened(score), widened(uncertainty), check_missing(missing))
         columns = _problem.read_covariates(score, uncertainty)
         return decide_present(
             columns, missing, lambda **clean: self.select(*_problem.finite_covariates(**clean)).astype(np.int64)

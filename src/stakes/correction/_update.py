@@ -412,9 +412,10 @@ class ModelUpdate(Tabular):
         [0.0, 0.333, 1.0]
         """
         if formulas.is_expression(y_prob):
+            values = formulas.widened(y_prob)
             if not self.logits:
-                return self._map.expression(y_prob)
-            return formulas.decided(self._map.expression(_sigmoid(y_prob)), [y_prob], kind=float)
+                return self._map.expression(values)
+            return formulas.decided(self._map.expression(_sigmoid(values)), [values], kind=float)
         column = validation.pick_positive_column(validation.to_array(y_prob, "y_prob"), np.empty(0), None, "y_prob")
         score = validation.check_scores(column, "y_prob", probability=not self.logits, logits=self.logits)
         return self._map.apply(np.asarray(score, dtype=np.float64))

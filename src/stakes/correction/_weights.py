@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.formulas import is_expression
+from stakes.base.formulas import is_expression, widened
 from stakes.base.multiclass import WHICH_IS_POSITIVE
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
@@ -111,7 +111,7 @@ def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Any:
     """Check probabilities, log-odds or logits of shape (n,) or (n, K); expressions are not checked."""
     validation.check_flag(logits, "logits")
     if is_expression(y_prob):
-        return Expressed(y_prob, logits)
+        return Expressed(widened(y_prob), logits)
     array = validation.to_array(y_prob, "y_prob")
     if array.ndim == 1:
         return Scores(validation.check_scores(array, probability=not logits), logits)

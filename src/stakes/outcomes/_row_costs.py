@@ -24,6 +24,7 @@ from stakes.base.formulas import (
     is_expression,
     onnx_column,
     sql_column,
+    widened,
 )
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
@@ -632,7 +633,8 @@ class RowDecisions:
         [1]
         """
         if is_expression(y_prob):
-            return self._expression(y_prob, false_positive, false_negative, check_missing(missing))
+            amounts = widened(false_positive), widened(false_negative)
+            return self._expression(widened(y_prob), *amounts, check_missing(missing))
         columns = _columns(y_prob, false_positive, false_negative)
         return self._acting(columns, missing).astype(np.int64)
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known
+from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known, widened
 from stakes.base.numerics import count_cells, count_groups, count_sample
 from stakes.base.validation import BinarySample, Bools, Floats, check_number
 from stakes.costs import (
@@ -378,7 +378,7 @@ def loss_expression(
         raise ValueError(f'rule must be "score" or a threshold, got {rule!r}.')
     if not expressible(measure):
         raise ValueError(f"costs={measure!r} {NO_CLOSED_FORM}.")
-    factor = check_scale(scale, measure)[1]
+    score, factor = widened(score), check_scale(scale, measure)[1]
     loss = row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
     if factor != 1.0:
         loss = loss * factor
