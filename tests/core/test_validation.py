@@ -17,7 +17,9 @@ from stakes.base.validation import (
     check_scores,
     check_unit,
     check_weights,
+    pick_positive_column,
     plain_labels,
+    refuse_first_column,
     to_array,
 )
 from stakes.core.options import evaluation_data
@@ -248,6 +250,55 @@ def test_two_columns_with_one_class_do_not_take_the_wrong_column():
 
 def test_one_column_is_flattened():
     np.testing.assert_array_equal(check_sample(Y, np.array(S)[:, None]).score, S)
+
+
+NAMED = np.column_stack([S, 1 - np.array(S)])  # the positive class first
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    ("labels", "positive", "names"),
+    [
+        (["no", "yes", "yes"], "yes", ["yes", "no"]),
+        (["ok", "fraud", "fraud"], "fraud", ["fraud", "ok"]),
+        (["fraud", "ok", "ok"], "ok", ["ok", "fraud"]),
+        (Y, None, ["1", "0"]),
+        ([0.0, 1.0, 1.0], None, ["1", "0"]),
+        ([-1, 1, 1], None, ["1", "-1"]),
+        ([False, True, True], None, ["True", "False"]),
+        ([False, True, True], None, ["1", "0"]),
+        ([1, 2, 2], 2, ["2", "1"]),
+        ([1, 1, 1], None, ["1", "0"]),  # of one class: the other is known
+        ([0, 0, 0], 0, ["0", "1"]),
+        ([1, 1, 1], None, ["1", "-1"]),
+    ],
+    ids=str,
+)
+def test_columns_that_are_named_as_the_labels_are_taken_by_name(library, labels, positive, names):
+    frame = pytest.importorskip(library).DataFrame(dict(zip(names, NAMED.T, strict=True)))
+    turned = frame[names[::-1]]
+    for columns in (frame, turned):
+        np.testing.assert_array_equal(check_sample(labels, columns, pos_label=positive).score, S)
+        taken = pick_positive_column(columns, np.array(labels), positive)
+        np.testing.assert_array_equal(taken, S)
+        np.testing.assert_array_equal(check_sample(labels, columns, [1, 1, 0], positive).score, S[:2])
+        rows = stakes.RowCosts(labels, false_positive=1, false_negative=1, pos_label=positive)
+        np.testing.assert_array_equal(check_sample(rows, columns).score, S)
+    refuse_first_column(labels, turned, positive, "y_prob")
+    with pytest.raises(ValueError, match=r"^y_prob must be 1-D where the positive class is the first of two columns"):
+        refuse_first_column(labels, frame, positive, "y_prob")
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["1", "b"], ["no", "1"], [0, 1], ["a", "0"]])
+def test_columns_of_other_names_are_taken_by_position(names):
+    frame = pytest.importorskip("pandas").DataFrame(np.array(COLUMNS), columns=names)
+    np.testing.assert_array_equal(check_sample(Y, frame).score, S)
+    np.testing.assert_array_equal(check_sample(np.array(["no", "yes", "yes"]), frame, pos_label="yes").score, S)
+
+
+def test_columns_of_pandas_that_are_named_by_numbers_are_taken_by_name():
+    frame = pytest.importorskip("pandas").DataFrame(NAMED, columns=[1, 0])
+    np.testing.assert_array_equal(check_sample(Y, frame).score, S)
 
 
 @pytest.mark.parametrize(("row", "shown"), [([0.5, 0.6], r"\[0.5, 0.6\]"), ([0.4, NAN], r"\[0.4, nan\]")])

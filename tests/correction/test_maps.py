@@ -273,3 +273,33 @@ def test_classes_with_names_follow_the_columns_or_what_labels_says():
     assert found == pytest.approx(expected, abs=1e-15)
     columns = np.column_stack([p, 1.0 - p])  # of the sorted labels, as predict_proba has them
     assert undo_class_weight(columns, class_weight=weight)[:, 0] == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "correct",
+    [
+        lambda x, **o: undo_class_weight(x, class_weight={"fraud": 9.0, "ok": 1.0}, **o),
+        lambda x, **o: undo_class_weight(x, class_weight="balanced", y_train=["ok"] * 9 + ["fraud"], **o),
+        lambda x, **o: undo_sampling(x, keep={"fraud": 1.0, "ok": 1 / 9}, **o),
+        lambda x, **o: shift_prior(
+            x, training_prior={"fraud": 0.5, "ok": 0.5}, prior={"fraud": 0.1, "ok": 0.9}, logits=False, **o
+        ),
+    ],
+)
+def test_columns_that_are_named_as_the_labels_must_stand_as_these_do(library, correct):
+    p = np.array([0.2, 0.9])
+    expected = p / (p + 9.0 * (1.0 - p))
+    frame = pytest.importorskip(library).DataFrame({"fraud": p, "ok": 1.0 - p})
+    turned = frame[["ok", "fraud"]]
+    assert correct(frame)[:, 0] == pytest.approx(expected, abs=1e-15)
+    assert correct(turned, labels=["ok", "fraud"])[:, 1] == pytest.approx(expected, abs=1e-15)
+    for columns, options in ((turned, {}), (frame, {"labels": ["ok", "fraud"]})):
+        with pytest.raises(ValueError, match=r"^the columns of y_prob must be in the order of the labels, \["):
+            correct(columns, **options)
+
+
+def test_a_share_beside_named_columns_is_of_the_label_that_stands_last():
+    frame = pytest.importorskip("pandas").DataFrame({"fraud": [0.2], "ok": [0.8]})
+    with pytest.raises(ValueError, match=r"in the order of the labels, \['ok', 'fraud'\], got \['fraud', 'ok'\]"):
+        shift_prior(frame, training_prior=0.5, prior=0.1, labels=["ok", "fraud"])

@@ -58,6 +58,37 @@ def test_one_column_of_two_named_classes_asks_for_their_order(loss, negative, po
     assert loss(named, p, labels=[negative, positive]) == pytest.approx(loss(y, p), abs=1e-14)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(("y", "names"), [(list("abcab"), "abc"), ([2, 0, 1, 2, 2], "012"), ([3, 5, 9, 3, 9], "359")])
+def test_columns_that_are_named_as_the_labels_are_taken_by_name(library, y, names):
+    rng = np.random.default_rng(0)
+    y, prob = np.tile(y, 9), rng.dirichlet([1.0, 1.0, 1.0], 45)
+    truth = np.array([[str(label) == name for name in names] for label in y.tolist()]).astype(int)
+    ranked = np.mean(np.sum((prob.cumsum(axis=1) - truth.cumsum(axis=1)) ** 2, axis=1))
+    frame = pytest.importorskip(library).DataFrame(dict(zip(names, prob.T, strict=True)))
+    hot = pytest.importorskip(library).DataFrame(dict(zip(names, truth.T, strict=True)))
+    order = np.unique(y)
+    costs_of = {"matrices": [[0, 1, 2], [1, 0, 1], [5, 2, 0]]}
+    act = (prob @ np.array(costs_of["matrices"])).argmin(axis=1)
+    incurred = np.array(costs_of["matrices"])[truth.argmax(axis=1), act].mean()
+    for turned in ([2, 0, 1], [1, 0, 2], [0, 1, 2]):
+        columns = frame[[names[k] for k in turned]]
+        for loss in (cost_matrix_loss, lambda *data, **o: evaluate_actions(*data, **o).cost):
+            assert loss(y, columns, **costs_of) == pytest.approx(incurred, abs=1e-12)
+        assert ordinal_loss(y, columns, labels=order) == pytest.approx(ranked, abs=1e-12)
+        assert ordinal_loss(truth, columns, labels=order) == pytest.approx(ranked, abs=1e-12)
+        assert ordinal_loss(hot, columns) == pytest.approx(ranked, abs=1e-12)
+        assert ordinal_loss(hot[[names[k] for k in turned]], frame, labels=order) == pytest.approx(ranked, abs=1e-12)
+
+
+def test_columns_that_pandas_counts_are_taken_by_position():
+    prob, y = np.array([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3]]), [2, 0]  # the columns are of 2, 0 and 1
+    frame = pytest.importorskip("pandas").DataFrame(prob)
+    right = penalized_brier_loss(y, prob, labels=[2, 0, 1])
+    assert penalized_brier_loss(y, frame, labels=[2, 0, 1]) == right
+    assert penalized_brier_loss(y, frame.set_axis([1, 0, 2], axis=1), labels=[2, 0, 1]) != right
+
+
 @pytest.mark.parametrize("loss", LOSSES.values())
 def test_two_columns_of_named_classes_follow_their_sorted_labels(loss):
     y, p = np.tile([1, 0, 0, 0], 30), np.tile([0.9, 0.1, 0.2, 0.1], 30)

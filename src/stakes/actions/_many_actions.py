@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions._deferral_value import mean_estimates
-from stakes.base.multiclass import counted_from_0
+from stakes.base.multiclass import class_names
 from stakes.base.validation import (
     Floats,
     Integers,
@@ -135,7 +135,7 @@ def read_rows(
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
     codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
-    classes = _class_names(y_true, labels, first.shape[1])
+    classes = class_names(y_true, labels, first.shape[1])
     names = _action_names(actions, classes, asked.matrices.shape[2])
     if actions is None and names == classes:
         _warn_if_transposed(asked.mean_matrix, classes)
@@ -148,15 +148,6 @@ def _fifth(values: Floats) -> Floats:
     if len(values) < NEEDED:
         return np.zeros(values.shape[1])
     return np.asarray(np.partition(values, len(values) - NEEDED, axis=0)[len(values) - NEEDED])
-
-
-def _class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
-    if labels is not None:
-        return tuple(to_array(labels, "labels").tolist())
-    seen = to_array(y_true, "y_true")
-    if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
-        return tuple(range(count))
-    return tuple(np.unique(seen).tolist())
 
 
 def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.validation import (
     Floats,
+    by_label,
     check_same_order,
     check_weights,
+    frame_names,
     is_missing,
     one_is_positive,
     to_array,
@@ -30,12 +32,27 @@ def check_multiclass(
 ) -> tuple[NDArray[np.intp], NDArray[Any], Floats | None]:
     """Return class index and probabilities (in the caller's precision) of each row, and weights or None."""
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-    columns = to_array(y_prob, "y_prob")
+    columns, truth = to_array(y_prob, "y_prob"), to_array(y_true, "y_true")
     prob = check_probability_rows(columns)
-    index = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=columns.ndim == 1)
+    if labels is not None and truth.ndim == 2:
+        truth = by_label(truth, y_true, to_array(labels, "labels").tolist())
+    index = class_index(truth, prob.shape[1], labels, one_column=columns.ndim == 1)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
+    if frame_names(y_prob):
+        named = frame_names(y_true) if truth.ndim == 2 and labels is None else []
+        prob = by_label(prob, y_prob, named or class_names(y_true, labels, prob.shape[1]))
     return index, prob, check_weights(sample_weight, len(index))
+
+
+def class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
+    """Return the classes in their order: as stated, as numbered from 0, or sorted."""
+    if labels is not None:
+        return tuple(to_array(labels, "labels").tolist())
+    seen = to_array(y_true, "y_true")
+    if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
+        return tuple(range(count))
+    return tuple(np.unique(seen).tolist())
 
 
 def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:

@@ -7,7 +7,7 @@ of any estimate, computed with fixed weights, into contributions that include th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -39,6 +39,7 @@ class Outcome(ABC):
     row_labels: tuple[str, Any] | None = None  # name and index of the first argument that has an index
 
     positive_first: bool | None = False  # whether the positive label sorts first, and its column of two; None: unknown
+    labels: Sequence[Any] = ()  # the labels, sorted, where columns of scores may be named so
 
     @property
     def plain(self) -> bool:

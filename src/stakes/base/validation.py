@@ -7,7 +7,7 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -402,6 +402,7 @@ def _first_difference(reference: Any, index: Any) -> int:
 # conventions (such a row is as if absent).
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
 SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
@@ -468,7 +469,7 @@ def check_sample(
     if present is not None:  # rows of weight zero count as absent; row numbers in messages do not change
         labels, columns = _without(labels, present), _without(columns, present)
     y = check_labels(labels, pos_label)
-    column = pick_positive_column(columns, labels, pos_label, name)
+    column = pick_positive_column(by_label(columns, y_prob, labels_seen(labels, y)), labels, pos_label, name)
     score = check_scores(column, name, probability=probability, logits=logits)
     if weight is not None and present is not None:
         y, score, weight = y[present], score[present], weight[present]
@@ -477,6 +478,8 @@ def check_sample(
 
 def _of_outcome(outcome: Outcome, y_prob: Any, name: str) -> Any:
     """Scores of the positive class, which is the first of two columns where its label sorts first."""
+    if outcome.labels:
+        y_prob = by_label(to_array(y_prob, name), y_prob, outcome.labels)
     if outcome.positive_first is False:
         return y_prob
     if outcome.positive_first is None:
@@ -586,6 +589,8 @@ def pick_positive_column(
 ) -> NDArray[Any]:
     """Select the positive class's column if both columns of ``predict_proba`` were passed."""
     array = to_array(y_prob, name)
+    if array is not y_prob and array.ndim == 2 and labels.size:
+        array = by_label(array, y_prob, _distinct_labels(labels))
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim != 2:
@@ -609,10 +614,49 @@ def pick_positive_column(
     return array[:, _column_of(pos_label, _few_labels(labels) or _distinct_labels(labels), name)]
 
 
+def by_label(columns: NDArray[Any], given: Any, labels: Sequence[Any]) -> NDArray[Any]:
+    """Return the columns in the order of the labels where a frame names them so; else as they were given.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.base.validation import by_label
+    >>> frame = pl.DataFrame({"yes": [0.9], "no": [0.1]})
+    >>> by_label(frame.to_numpy(), frame, ["no", "yes"]).tolist()
+    [[0.1, 0.9]]
+    """
+    places = label_places(frame_names(given), labels)
+    return columns if places is None else columns[:, places]
+
+
+def frame_names(given: Any) -> list[Any]:
+    """Names of the columns of a frame; none for anything else, and for columns that pandas only counts."""
+    native = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
+    names: list[Any] = native.columns if isinstance(native, nw.DataFrame) else []
+    return [] if names == list(range(len(names))) else names
+
+
+def label_places(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | None:
+    """Where the column of each label stands among columns that are named exactly as the labels; else None."""
+    names = [_as_name(name) for name in names]
+    # a single label may be of a known pair
+    for order in [labels] if len(labels) != 1 else [pair for pair in _PAIRS if labels[0] in pair]:
+        wanted = [_as_name(label) for label in order]
+        if {*names} == {*wanted} and len(names) == len(wanted) == len({*names}) > 0:
+            return [names.index(name) for name in wanted]
+    return None
+
+
+def _as_name(label: Any) -> str:
+    """What a column of a label is called: 1, 1.0, True and "1" are alike."""
+    text = str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    return {"False": "0", "True": "1"}.get(text, text)
+
+
 def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
     """Return the positive class's column; a single label must be of the pair 0 and 1 or -1 and 1."""
     if len(distinct) == 1:
-        pairs = [pair for pair in ([0, 1], [-1, 1]) if distinct[0] in pair and pos_label in pair]
+        pairs = [pair for pair in _PAIRS if distinct[0] in pair and pos_label in pair]
         if not pairs:
             raise ValueError(
                 f"the two columns of {name} cannot be distinguished where y_true holds {distinct[0]!r} only: "
@@ -656,12 +700,13 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
     if columns is None or columns.ndim != 2 or columns.shape[1] != 2:
         return
     if isinstance(y_true, Outcome):
-        first = y_true.positive_first
+        first, seen = y_true.positive_first, y_true.labels
     else:
-        labels = to_array(y_true, "y_true")
-        known = pos_label is not None and labels.ndim == 1
-        first = known and positive_is_first(labels, check_labels(labels, pos_label), pos_label)
-    if first is not False:
+        labels, first, seen = to_array(y_true, "y_true"), False, ()
+        if labels.ndim == 1 and (pos_label is not None or frame_names(y_prob)):
+            y = check_labels(labels, pos_label)
+            first, seen = positive_is_first(labels, y, pos_label), labels_seen(labels, y)
+    if first != (label_places(frame_names(y_prob), seen) == [1, 0]):
         raise ValueError(
             f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
             f"pass that column alone, here and to predict, got shape {columns.shape} with pos_label={pos_label!r}."
@@ -764,6 +809,11 @@ def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
         return list(np.unique(labels).tolist())
     except TypeError:
         return sorted(set(labels.tolist()), key=repr)
+
+
+def labels_seen(labels: NDArray[Any], y: Bools) -> list[Any]:
+    """Return the one or two labels, sorted, from the rows and which of them are positive."""
+    return _distinct_labels(labels[[int(np.argmin(y)), int(np.argmax(y))]])
 
 
 def _few_labels(labels: NDArray[Any]) -> list[Any] | None:

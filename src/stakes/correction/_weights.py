@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, overload
 
@@ -69,6 +69,7 @@ class Scores:
 
     values: Floats
     logits: bool
+    names: Sequence[Any] = ()  # of the columns of a frame
 
     @property
     def one_column(self) -> bool:
@@ -98,6 +99,7 @@ class Expressed:
     logits: bool
     n_classes: int = 2
     one_column: bool = True
+    names: Sequence[Any] = ()
 
     def shifted(self, factors: Floats) -> Any:
         """Shift the expression with the same floating-point result as for arrays."""
@@ -117,9 +119,10 @@ def read_scores(y_prob: ArrayLike, *, logits: bool = False) -> Any:
         return Scores(validation.check_scores(array, probability=not logits), logits)
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(f"y_prob must have shape (n,) or (n, classes), got {array.shape}.")
+    names = validation.frame_names(y_prob)
     if not logits:
-        return Scores(np.asarray(check_probability_rows(array), dtype=np.float64), logits)
-    return Scores(validation.check_scores(array.ravel(), probability=False).reshape(array.shape), logits)
+        return Scores(np.asarray(check_probability_rows(array), dtype=np.float64), logits, names)
+    return Scores(validation.check_scores(array.ravel(), probability=False).reshape(array.shape), logits, names)
 
 
 def read_columns(y_prob: ArrayLike, *, logits: bool = False) -> Scores:
@@ -176,6 +179,7 @@ class Classes:
     n: int
     labels: ArrayLike | None = None
     one_column: bool = False
+    names: Sequence[Any] = ()  # of the columns, where these are of a frame
 
     def order(self, keys: list[Any], name: str) -> list[Any]:
         """Return the labels in the order of the columns; for one column the positive label last."""
@@ -199,6 +203,16 @@ class Classes:
         unknown = [key for key in keys if key not in order]
         if unknown:
             raise ValueError(f"{name} names the class {unknown[0]!r}, which is not among the labels {order}.")
+        return self.agreed(order)
+
+    def agreed(self, order: list[Any]) -> list[Any]:
+        """Return the labels in the order of the columns, or raise where a frame names these in another order."""
+        places = validation.label_places(self.names, order)
+        if places is not None and places != sorted(places):
+            raise ValueError(
+                f"the columns of y_prob must be in the order of the labels, {order}, got {list(self.names)}: "
+                "order them so, or pass labels= in the order of the columns."
+            )
         return order
 
     def numbers(self, values: Any, name: str, *, default: float | None = 1.0) -> Floats:
@@ -266,6 +280,7 @@ class Classes:
         if self.labels is None and self.one_column and not validation.one_is_positive(order.tolist()):
             raise ValueError(f"y_train holds {', '.join(map(repr, order.tolist()))}, {WHICH_IS_POSITIVE}")
         counts = np.array([np.count_nonzero(seen == label) for label in order], dtype=float)
+        self.agreed(order.tolist())
         if not np.all(counts):
             raise ValueError(f"y_train must hold every class, {order[int(np.argmin(counts))]!r} is missing.")
         return counts.sum() / (self.n * counts)
@@ -308,7 +323,10 @@ def _plain_keys(values: Any) -> list[Any]:
 
 def classes_of(scores: Any, labels: ArrayLike | None) -> Classes:
     """Return the classes of scores that were read."""
-    return Classes(scores.n_classes, labels, scores.one_column)
+    classes = Classes(scores.n_classes, labels, scores.one_column, scores.names)
+    if labels is not None and scores.names:
+        classes.order([], "labels")
+    return classes
 
 
 # Class weights, sampling and prior shift: undone, applied, and all three in one formula.

@@ -15,6 +15,7 @@ from stakes.base.validation import (
     brief,
     check_labels,
     check_weights,
+    labels_seen,
     positive_is_first,
     row_labels,
     to_array,
@@ -90,6 +91,7 @@ class PartlyVerified(Outcome):
             known = np.array(labels[self.known].tolist())
             self.y[self.known] = check_labels(known, pos_label)
             self.positive_first = positive_is_first(known, self.y[self.known], pos_label)
+            self.labels = labels_seen(known, self.y[self.known])
         except ValueError as error:
             raise ValueError(
                 f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."

@@ -40,6 +40,7 @@ from stakes.base.validation import (
     check_scores,
     check_size,
     check_weights,
+    labels_seen,
     positive_is_first,
     row_labels,
     to_array,
@@ -173,6 +174,7 @@ class RowCosts(Outcome):
                 raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
             self.y = check_labels(labels, pos_label)
             self.positive_first = positive_is_first(labels, self.y, pos_label)
+            self.labels = labels_seen(labels, self.y)
             self.sample_weight = check_weights(sample_weight, len(self.y))
             ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
             self.counted = ones if self.sample_weight is None else self.sample_weight
@@ -184,7 +186,7 @@ class RowCosts(Outcome):
                 f"sample_weight= and pos_label= belong to {type(y_true).__name__}: pass them to it, not beside it."
             )
         self.y, self.sample_weight, self.counted = y_true.y, y_true.sample_weight, y_true.weight
-        self.positive_first = y_true.positive_first
+        self.positive_first, self.labels = y_true.positive_first, y_true.labels
         return y_true
 
     def _read_amounts(self, false_positive: Any, false_negative: Any, matrix: Any) -> tuple[Floats, Floats]:
