@@ -469,7 +469,9 @@ def check_sample(
     if present is not None:  # rows of weight zero count as absent; row numbers in messages do not change
         labels, columns = _without(labels, present), _without(columns, present)
     y = check_labels(labels, pos_label)
-    column = pick_positive_column(by_label(columns, y_prob, labels_seen(labels, y)), labels, pos_label, name)
+    if columns.ndim == 2:
+        columns = by_label(columns, y_prob, labels_seen(labels, y))
+    column = pick_positive_column(columns, labels, pos_label, name)
     score = check_scores(column, name, probability=probability, logits=logits)
     if weight is not None and present is not None:
         y, score, weight = y[present], score[present], weight[present]
@@ -631,6 +633,8 @@ def by_label(columns: NDArray[Any], given: Any, labels: Sequence[Any]) -> NDArra
 
 def frame_names(given: Any) -> list[Any]:
     """Names of the columns of a frame; none for anything else, and for columns that pandas only counts."""
+    if isinstance(given, np.ndarray):
+        return []
     native = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     names: list[Any] = native.columns if isinstance(native, nw.DataFrame) else []
     return [] if names == list(range(len(names))) else names
