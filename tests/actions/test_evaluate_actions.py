@@ -90,6 +90,40 @@ def test_few_rows_of_an_action_are_tested_by_draws():
     assert rare["holm_p_value"] >= rare["p_value"]
 
 
+def test_a_class_said_to_be_impossible_that_occurs_is_beyond_chance():
+    """The limit of ever smaller probabilities, whose p-values fall to 0."""
+    y, certain = [0, 1, 1, 0] * 25, np.array([[0, 1], [0, 1], [1, 0], [1, 0]] * 25, dtype=float)
+
+    def of(prob, labels=y):
+        return decision_calibration_test(labels, prob, matrices=[[0, 1], [4, 0]])
+
+    near = [of(np.abs(certain - e)).p_value for e in (0.1, 0.01, 1e-4)]
+    assert 1e-6 > near[0] > near[1] >= near[2]
+    found = of(certain)
+    assert (found.z, found.p_value, found.announced, found.incurred) == (np.inf, 0.0, 0.0, 1.25)
+    assert found.sentence.endswith("announced to cost 0; a class of probability 0 occurred, beyond chance (p < 0.001).")
+    assert [(row["z"], row["holm_p_value"]) for row in found.by_action] == [(np.inf, 0.0)] * 2
+    # by action: the other one is tested as by its own rows
+    mixed = np.where(certain[:, :1] == 1.0, certain, np.abs(certain - 0.3))
+    waited, acted = of(mixed).by_action
+    rows = certain[:, 1] == 1.0
+    alone = of(mixed[rows], np.array(y)[rows])
+    assert (waited["p_value"], acted["z"]) == (0.0, pytest.approx(alone.z, rel=1e-12))
+    assert (of(mixed).z, of(mixed).p_value) == (np.inf, 0.0)
+
+
+def test_a_certain_model_that_is_right_leaves_no_doubt_to_test():
+    y = [0, 1, 1, 0] * 25
+    for prob, matrix in ((np.eye(2)[y], [[0, 1], [4, 0]]), ([[1.0, 0.0]] * 100, [[0.1, 3.0], [0.1, 4.0]])):
+        found = decision_calibration_test(y, prob, matrices=matrix, actions=["wait", "act"])  # or classes cost the same
+        assert np.isnan([found.z, found.p_value, *(row["p_value"] for row in found.by_action)]).all()
+        assert found.sentence.endswith("; the probabilities leave no doubt to test.")
+    third = [[1 / 3, 2 / 3, 0.0]] * 60 + [[0.1, 0.9, 0.0]] * 60  # a cost that equals the mean but for rounding
+    spread = [[0.1, 1.0], [0.7, 1.0], [0.1 / 3 + 1.4 / 3, 1.0]]
+    found = decision_calibration_test([2] * 60 + [0, 1] * 30, third, matrices=spread, actions=["wait", "act"])
+    assert np.isfinite(found.z)
+
+
 def test_segments_of_the_oracle(actions_reference):
     """Acceptance 7: exact knots and losses by class, against quadrature."""
     densities = {"uniform": costs.Uniform(0, 1), "beta25": costs.Beta(2, 5)}

@@ -324,7 +324,8 @@ class DecisionCalibration(Tabular):
     gap : Estimate
         Incurred less announced.
     z, p_value : float
-        Test that the gap is zero, by the variance that the probabilities imply; nan where they leave no doubt.
+        Test that the gap is zero, by the variance that the probabilities imply; infinite and 0 where a class of
+        probability 0 occurred at a cost that was not announced, and nan where they leave no doubt else.
     by_action : tuple of dict
         For each action taken: its share, announced and incurred mean cost, gap, z, p-value and Holm's p-value.
     picked : int, default 1
@@ -352,6 +353,8 @@ class DecisionCalibration(Tabular):
         costs = f"Decisions cost {number(self.incurred)} and were announced to cost {number(self.announced)}"
         if math.isnan(self.p_value):
             return f"{costs}; the probabilities leave no doubt to test."
+        if math.isinf(self.z):
+            return f"{costs}; a class of probability 0 occurred, beyond chance (p {p_value(self.p_value)})."
         verdict = "beyond chance" if self.p_value < 1.0 - self.gap.confidence_level else "not beyond chance"
         among = "" if self.picked == 1 else f", corrected for selection among {self.picked:,}"
         return f"{costs}, a difference {verdict} (p {p_value(self.p_value)}{among})."
@@ -451,6 +454,7 @@ class _Gap:
     deviation: Floats
     weight: Floats
     variance: Floats
+    refuted: bool
 
     @classmethod
     def of(cls, prob: Floats, costs: Floats, index: Integers, weight: Floats) -> _Gap:
@@ -459,7 +463,10 @@ class _Gap:
         more = np.einsum("nk,nk->n", prob, beyond)
         announced, deviation = costs[:, 0] + more, beyond - more[:, None]
         variance = np.einsum("nk,nk,nk->n", prob, deviation, deviation)
-        return cls(deviation[np.arange(len(index)), index], announced, deviation, weight, weight**2 * variance)
+        occurred = np.arange(len(index)), index
+        difference, rounding = deviation[occurred], 1e-12 * np.abs(beyond).max(axis=1)
+        refuted = bool(np.any((prob[occurred] == 0.0) & (np.abs(difference) > rounding)))
+        return cls(difference, announced, deviation, weight, weight**2 * variance, refuted)
 
     @property
     def total(self) -> float:
@@ -467,17 +474,19 @@ class _Gap:
 
     @property
     def z(self) -> float:
+        if self.refuted:
+            return math.copysign(math.inf, self.total)
         spread = float(self.variance.sum())
         return self.total / math.sqrt(spread) if spread > 0.0 else math.nan
 
     @property
     def p_value(self) -> float:
-        return math.erfc(abs(self.z) / math.sqrt(2.0)) if math.isfinite(self.z) else math.nan
+        return math.erfc(abs(self.z) / math.sqrt(2.0))
 
     def small_p(self, prob: Floats, rng: np.random.Generator) -> float:
         """P-value if few rows dominate the variance: simulate their classes, and treat the rest as normal."""
         largest = float(self.variance.max(initial=0.0))
-        if not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
+        if self.refuted or not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
             return self.p_value
         order = settled_order(-self.variance, *prob.T, self.weight)
         top, rest = order[:_MOST_DRAWN], order[_MOST_DRAWN:]
