@@ -179,11 +179,8 @@ def decided_at(c: float, deferral: Deferral) -> tuple[float, float]:
 
 def decided_zone(c: float, deferral: Deferral) -> tuple[float, float] | None:
     """Zone of the scores that gain more than rounding, so that a score at an end is decided; None where none is."""
-    zone = deferral_zone(c, deferral)
-    within = deferral_zone(c, replace(deferral, fee=deferral.fee + 10.0**-_DECIMALS))
-    if zone is None or within is None:
-        return None
-    return within[0] if zone[0] > 0.0 else 0.0, within[1] if zone[1] < 1.0 else 1.0
+    low, high = deferral.decided_zone(c)
+    return None if low == high else (float(low), float(high))
 
 
 def between(score: Floats, low: float, high: float) -> Actions:

@@ -9,7 +9,7 @@ The option is therefore a mean-preserving spread of the costs, and whatever take
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from stakes.costs._base import CostDistribution, Weighted
 from stakes.costs._distributions import Empirical
 
 _ROUNDED = 1.0 - 8.0 * np.finfo(float).eps  # a fee equal to the possible saving, up to rounding, saves nothing
+_ROUNDING = 1e-14  # what deferring must gain, so that rounding defers no score at an end of the zone
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,31 @@ class Deferral:
             high = (c * (1.0 - a) - self.fee) / (c * (1.0 - a) + b * (1.0 - c))
         return np.where(open_, low, c), np.where(open_, high, c)
 
+    def decided_zone(self, c: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the two ends as decisions take them: where deferring gains more than rounding.
+
+        Parameters
+        ----------
+        c : array_like
+            Cost ratios in [0, 1].
+
+        Returns
+        -------
+        low, high : ndarray
+            Defer where low < p < high; both are c where none is.
+
+        Examples
+        --------
+        >>> from stakes import costs
+        >>> low, high = costs.Deferral(fee=0.05).decided_zone(0.2)
+        >>> bool(high <= 0.75)  # where acting costs as much
+        True
+        """
+        low, high = self.zone(c)
+        within = replace(self, fee=self.fee + _ROUNDING).zone(c)
+        open_ = within[0] < within[1]
+        return np.where(open_ & (low == 0.0), low, within[0]), np.where(open_ & (high == 1.0), high, within[1])
+
     def deferred_between(self, score: ArrayLike) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return the two ends of the cost ratios at which each probability is deferred, and whether there are any.
 
@@ -281,7 +307,7 @@ class Deferral:
             return rising, falling, acted
         values, weights = costs.atoms
         if len(values):
-            low, high = self.zone(values)
+            low, high = self.decided_zone(values)
             last = np.searchsorted(high, s, side="right")
             first = np.maximum(np.searchsorted(low, s, side="left"), last)
             sums = np.concatenate([np.zeros((2, 1)), np.cumsum([values * weights, (1.0 - values) * weights], 1)], 1)
@@ -320,7 +346,7 @@ class Deferral:
         values, weights = costs.atoms
         if not len(values):
             return _Deferring(costs, self)
-        low, high = self.zone(values)
+        low, high = self.decided_zone(values)
         kept, parts = low == high, []
         above = values * (1.0 - self.false_positive_rate) + (1.0 - values) * self.false_negative_rate
         for place, share, tie in ((low, 1.0 - above, 0.0), (high, above, 1.0)):
