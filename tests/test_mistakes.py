@@ -13,7 +13,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stakes import RowCosts, ScoreTable, TimeToEvent, actions, correction, costs, evaluate, inference, metrics, utility
+from stakes import (
+    RowCosts,
+    ScoreTable,
+    TimeToEvent,
+    actions,
+    correction,
+    costs,
+    evaluate,
+    evaluation,
+    inference,
+    metrics,
+    utility,
+)
 from stakes.information import value_of_information
 
 PACKAGE = Path(costs.__file__).resolve().parents[1]
@@ -358,3 +370,31 @@ def test_a_gap_in_one_of_several_models_names_the_model():
         inference.best_models(Y, {"new": P, "old": GAP})
     with pytest.raises(ValueError, match=r"\bb\b.*index 3"):
         inference.compare(Y, P, GAP, costs=0.2)
+
+
+TWICE = {1: P, "1": 1.0 - P}
+MATRICES = {"matrices": [[0, 1], [4, 0]]}
+RISKS = dict.fromkeys(TWICE, np.tile([0.2, 0.4], (80, 1)))
+TIMES = TimeToEvent(event=Y, time=np.arange(1, 81), horizon=40)
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("y_prob", lambda: evaluate(Y, TWICE, costs=0.3)),
+        ("y_true", lambda: evaluate(dict.fromkeys(TWICE, TABLE), costs=0.3)),
+        ("groups", lambda: evaluate(Y, P, costs=0.3, groups=dict.fromkeys(TWICE, Y))),
+        ("harm", lambda: evaluate(Y, {"1": P}, costs=0.3, harm=dict.fromkeys(TWICE, 0.01))),
+        ("y_prob", lambda: actions.evaluate_actions(Y, {k: np.c_[1 - p, p] for k, p in TWICE.items()}, **MATRICES)),
+        ("y_prob", lambda: evaluation.evaluate_horizons(TIMES, RISKS, horizons=[20, 40])),
+        ("y_prob", lambda: inference.select_best(Y, TWICE, costs=0.3)),
+        ("y_prob", lambda: inference.best_models(Y, TWICE, thresholds=[0.2, 0.5])),
+        ("y_prob", lambda: inference.bootstrap(Y, TWICE, "roc_auc_score", n_resamples=100)),
+        ("y_prob", lambda: inference.PairSums.from_predictions(Y, TWICE, costs=0.3)),
+        ("y_prob", lambda: value_of_information(Y, TWICE, threshold=0.3)),
+    ],
+)
+def test_two_models_whose_names_are_one_text_are_refused(argument, call):
+    """One of them was dropped, or both had the scores of one."""
+    with pytest.raises(ValueError, match=rf"^{argument} must have names that differ as text, got 1 and '1'\.$"):
+        call()

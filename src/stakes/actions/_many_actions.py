@@ -20,6 +20,7 @@ from stakes.base.validation import (
     Floats,
     Integers,
     blocks,
+    by_name,
     check_level,
     check_same_order,
     generator,
@@ -123,10 +124,10 @@ def read_rows(
     y_true: Any, y_prob: Any, *, actions: Any, labels: Any, sample_weight: Any, clusters: Any = None, **problem: Any
 ) -> ActionRows:
     """Check the arguments; drop rows of weight zero."""
-    models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
+    models = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
-    read = {str(name): check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
+    read = {name: check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
     index, first, weight = next(iter(read.values()))
     shapes = {prob.shape for _, prob, _ in read.values()}
     if len(shapes) > 1:

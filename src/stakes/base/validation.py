@@ -994,6 +994,17 @@ def check_names(names: Any) -> tuple[str, str]:
     return str(names[0]), str(names[1])
 
 
+def by_name(given: Any, name: str) -> dict[str, Any]:
+    """Return a mapping by the text of its keys, or raise where two of them are the same text."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if str(key) in found:
+            same = [other for other in given if str(other) == str(key)]
+            raise ValueError(f"{name} must have names that differ as text, got {same[0]!r} and {same[1]!r}.")
+        found[str(key)] = value
+    return found
+
+
 def check_flag(value: Any, name: str) -> bool:
     """Return True or False, or raise: the text "no" would be true."""
     if not isinstance(value, (bool, np.bool_)):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
-from stakes.base.validation import Bools, Floats, as_fraction, check_same_order, to_array, to_floats
+from stakes.base.validation import Bools, Floats, as_fraction, by_name, check_same_order, to_array, to_floats
 from stakes.boundary._certificate import Certificate, read_certificate
 from stakes.boundary._out_of_fold import Gain, Optimism, Settings, estimate_gain, estimate_optimism
 from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of, read_covariates
@@ -982,7 +982,7 @@ def read_features(X: Any, rows: int) -> tuple[list[str], Floats]:
             raise ValueError(f"X must have rows and columns, got shape {array.shape}.")
         columns = {f"feature {k}": array[:, k] for k in range(array.shape[1])}
     else:
-        columns = {str(name): to_array(X[name], f"column {name!r} of X") for name in named}
+        columns = by_name({name: to_array(X[name], f"column {name!r} of X") for name in named}, "X")
     if not columns:
         raise ValueError("X must have one or more columns, got none.")
     for name, column in columns.items():

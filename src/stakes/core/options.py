@@ -16,6 +16,7 @@ from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
     Floats,
+    by_name,
     check_flag,
     check_level,
     check_number,
@@ -399,7 +400,7 @@ class Options:
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:
     """Return the harm of obtaining a score, one number or by model, or raise."""
     mapped = isinstance(harm, Mapping)
-    found = {str(name): check_harm(each) for name, each in harm.items()} if mapped else check_harm(harm)
+    found = {name: check_harm(each) for name, each in by_name(harm, "harm").items()} if mapped else check_harm(harm)
     each = found.values() if isinstance(found, dict) else [found]
     if any(each) and not math.isfinite(float(costs.positive_loss(-np.inf))):
         raise ValueError(f"harm counts in positives missed, and missing one costs infinitely much under {costs!r}.")

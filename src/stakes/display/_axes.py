@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Floats, check_choice, check_same_order
+from stakes.base.validation import Floats, by_name, check_choice, check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve, SmoothCalibrationCurve
 from stakes.outputs.text import percent
@@ -787,8 +787,9 @@ def named_predictions(y_true: Any, y_prob: Any, sample_weight: Any = None) -> di
 
 def estimator_predictions(estimators: Any, X: Any, pos_label: object) -> dict[str, NDArray[np.float64]]:
     """Return the probability of the positive class from each fitted classifier, by name."""
-    models = estimators if isinstance(estimators, Mapping) else {type(estimators).__name__: estimators}
-    return {str(name): _positive_column(str(name), model, X, pos_label) for name, model in models.items()}
+    named = isinstance(estimators, Mapping)
+    models = by_name(estimators, "estimators") if named else {type(estimators).__name__: estimators}
+    return {name: _positive_column(name, model, X, pos_label) for name, model in models.items()}
 
 
 def _positive_column(name: str, estimator: Any, X: Any, pos_label: object) -> NDArray[np.float64]:

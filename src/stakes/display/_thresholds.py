@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Floats, check_choice
+from stakes.base.validation import Floats, by_name, check_choice
 from stakes.core.options import refuse_amounts
 from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, PiecewiseLinear, Weighted
@@ -859,8 +859,7 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
     _every_score = False  # then it is known what happens above the highest threshold too
 
     def __init__(self, tables: ThresholdTable | Mapping[str, ThresholdTable]) -> None:
-        named = tables if isinstance(tables, Mapping) else {"model": tables}
-        self.tables = {str(name): table for name, table in named.items()}
+        self.tables = by_name(tables, "tables") if isinstance(tables, Mapping) else {"model": tables}
         if not self.tables:
             raise ValueError("tables must hold at least one model, got none.")
         for table in self.tables.values():

@@ -12,7 +12,7 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, check_same_order, plain_label, to_array
+from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import Rule, ScoreTable, area_under_roc, mean_table
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
@@ -715,7 +715,8 @@ def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, p
         raise ValueError("groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     for table in tables.values():
         refuse_weighing(table, "evaluate")
-    return evaluate_tables({str(n): options.data(table, None).table for n, table in tables.items()}, options, pairs)
+    named = by_name(tables, "y_true")
+    return evaluate_tables({n: options.data(table, None).table for n, table in named.items()}, options, pairs)
 
 
 def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resolution: int | None) -> Evaluation:
@@ -797,7 +798,7 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
     if y_prob is None:
         raise ValueError("y_prob is missing: pass probabilities, or several by name.")
     if isinstance(y_prob, Mapping):
-        models = {str(name): scores for name, scores in y_prob.items()}
+        models = by_name(y_prob, "y_prob")
         if any(isinstance(scores, ScoreTable) for scores in models.values()):
             raise ValueError(PAIRED_NEEDS_ROWS)
         backend = backend_of(*models.values())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.base.validation import BinarySample, as_column, is_missing, plain_label, to_array
+from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
 from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
@@ -106,13 +106,13 @@ def check_groups(options: Options, n_rows: int, origin: Origin | None = None) ->
     groups, weight = options.groups, options.sample_weight
     if groups is None:
         return {}
-    columns = groups if isinstance(groups, Mapping) else {"group": groups}
+    columns = by_name(groups, "groups") if isinstance(groups, Mapping) else {"group": groups}
     if not columns:
         raise ValueError("groups must name at least one column, got none.")
     present = None if weight is None else to_array(weight, "sample_weight") > 0.0
     if origin is not None:  # the outcome knows the class of some of its rows
         present = np.isin(np.arange(len(origin.score)), origin.places)
-    return {str(name): _grouping(values, str(name), n_rows, present) for name, values in columns.items()}
+    return {name: _grouping(values, name, n_rows, present) for name, values in columns.items()}
 
 
 def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Grouping:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from stakes.base.validation import (
     Floats,
     brief,
+    by_name,
     check_level,
     check_number,
     check_same_order,
@@ -260,7 +261,7 @@ def evaluate_horizons(
             raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to their risks by each horizon, got {brief(y_prob)}.")
-    risks = {str(name): _risks(given, times, f"y_prob[{name!r}]") for name, given in y_prob.items()}
+    risks = {name: _risks(given, times, f"y_prob[{name!r}]") for name, given in by_name(y_prob, "y_prob").items()}
     outcomes = [outcome.at(time) for time in times.tolist()]
     estimates = {
         name: tuple(_estimates(at, risk[:, k], name, threshold, level) for k, at in enumerate(outcomes))

@@ -12,6 +12,7 @@ import numpy as np
 
 from stakes.base.validation import (
     BinarySample,
+    by_name,
     check_choice,
     check_flag,
     check_labels,
@@ -626,7 +627,7 @@ def _checked(estimators: Mapping[str, Refit]) -> tuple[str, ...]:
                 f'{where} must be judged by method="cv", whose errors are those of rows, got {refit.method!r}.'
             )
         next(iter(estimators.values())).check_alike(refit, where)
-    return tuple(map(str, estimators))
+    return tuple(by_name(estimators, "estimators"))
 
 
 def _together(refits: list[Refit], *, references: bool) -> CostRows:

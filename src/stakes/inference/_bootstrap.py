@@ -22,6 +22,7 @@ from stakes.base.validation import (
     Bools,
     Floats,
     Integers,
+    by_name,
     check_choice,
     check_flag,
     check_level,
@@ -538,7 +539,7 @@ def bootstrap(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST)
     rng, (name, function, scores_only) = generator(random_state), _statistic(metric, options)
-    named = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    named = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"": y_prob}
     if not named:
         raise ValueError("y_prob must hold at least one model, got an empty mapping.")
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
@@ -561,7 +562,7 @@ def bootstrap(
     replicates = _replicates(areas or resampled, into, report)
     redrawn = source.redrawn if isinstance(source, OutcomeSource) else 0
     ends = (-math.inf, math.inf) if callable(metric) else metric_range(name, options)
-    found = Bootstrap(tuple(map(str, named)), terms, values, replicates, scheme, level, redrawn, ends)
+    found = Bootstrap(tuple(named), terms, values, replicates, scheme, level, redrawn, ends)
     _warn_of_undefined(found)
     _warn_of_bias(found)
     return found

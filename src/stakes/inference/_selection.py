@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.validation import BinarySample, check_flag, check_level, check_same_order, generator, one_of
+from stakes.base.validation import BinarySample, by_name, check_flag, check_level, check_same_order, generator, one_of
 from stakes.core.options import Options, check_rule, check_units, evaluation_data
 from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs, check_scale
@@ -904,7 +904,7 @@ def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
         raise ValueError(PAIRED_NEEDS_ROWS)
     if not hasattr(y_prob, "items"):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {type(y_prob).__name__}.")
-    names = tuple(str(name) for name in y_prob)
+    names = tuple(by_name(y_prob, "y_prob"))
     if not names:
         raise ValueError("y_prob must hold at least one model, got none.")
     taken = [name for name in names if name in REFERENCES]

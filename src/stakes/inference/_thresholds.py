@@ -17,6 +17,7 @@ from stakes.base.validation import (
     Bools,
     Floats,
     Integers,
+    by_name,
     check_flag,
     check_level,
     check_same_order,
@@ -559,8 +560,8 @@ def _scores(y_true: Any, y_prob: Any, **options: Any) -> dict[str, Floats]:
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     return {
-        str(name): evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows.score
-        for name, prob in y_prob.items()
+        name: evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows.score
+        for name, prob in by_name(y_prob, "y_prob").items()
     }
 
 

@@ -17,6 +17,7 @@ from stakes.base.validation import (
     Floats,
     Integers,
     brief,
+    by_name,
     check_choice,
     check_level,
     check_number,
@@ -490,7 +491,7 @@ def value_of_information(
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     t, measure = _at_or_over(threshold, costs)
-    models = dict(y_prob) if isinstance(y_prob, Mapping) else {"model": y_prob}
+    models = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"model": y_prob}
     refuse_weighing(y_true, "value_of_information")
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
@@ -504,7 +505,7 @@ def value_of_information(
     study = check_study(more_rows=more_rows, **units, row_cost=row_cost, fixed_cost=fixed_cost)
     asked = StudyOptions(t, check_choice(prior, "prior", PRIORS), *study)
     scores = [sample.score for sample in samples]
-    return value_of(rows, (*map(str, models), *REFERENCES), scores, asked, generator(random_state))
+    return value_of(rows, (*models, *REFERENCES), scores, asked, generator(random_state))
 
 
 def value_of(

@@ -20,6 +20,7 @@ from stakes.base.validation import (
     Floats,
     Integers,
     blocks,
+    by_name,
     check_kind,
     check_same_order,
     plain_label,
@@ -626,7 +627,8 @@ class PairSums(Serializable):
         if not (hasattr(y_prob, "items") and len(y_prob)):
             raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
         refuse_weighing(y_true, "PairSums")
-        samples = {str(n): options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in y_prob.items()}
+        named = by_name(y_prob, "y_prob")
+        samples = {n: options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in named.items()}
         found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
         return replace(found, pos_label=plain_label(pos_label))
 
