@@ -7,15 +7,21 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import sklearn
+from sklearn import model_selection as selection
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from stakes import RowCosts, bounded_brier_loss, costs, expected_regret, money
+from stakes.actions import DeferralClassifier
+from stakes.boundary import UncertaintyBoundaryClassifier
 from stakes.metrics import METRICS, Metric, get_scorer, metrics_table, register
+from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
 X, Y = load_breast_cancer(return_X_y=True)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X[:300], Y[:300])
@@ -256,6 +262,84 @@ def test_the_scorer_of_money_refuses_what_it_cannot_use():
         get_scorer("money", false_positive=15, false_negative=[1.0, 2.0])
     with pytest.raises(ValueError, match="belong together"):
         get_scorer("money", false_positive=15)(MODEL, X, Y)
+
+
+def deciding():
+    """Classifiers whose decisions follow a rule of their own."""
+    weighed = LogisticRegression(class_weight="balanced")
+    with sklearn.config_context(enable_metadata_routing=True):
+        plug_in = PlugInThresholdClassifier(weighed, "f1", pos_label="fraud")
+        plug_in.set_fit_request(false_positive=False, false_negative=False)  # these are the scorer's
+    found = {
+        "plug-in": plug_in,
+        "batch": ExpectedUtilityClassifier(weighed, "f1", pos_label="fraud"),
+        "boundary": UncertaintyBoundaryClassifier(RandomForestClassifier(20, random_state=0), pos_label="fraud"),
+    }
+    if hasattr(selection, "FixedThresholdClassifier"):  # scikit-learn 1.5
+        found["fixed"] = selection.FixedThresholdClassifier(weighed, threshold=0.8, pos_label="fraud")
+        f1 = make_scorer(f1_score, pos_label="fraud")
+        found["tuned"] = selection.TunedThresholdClassifierCV(weighed, scoring=f1, cv=3)
+    found["pipeline"] = make_pipeline(StandardScaler(), plug_in)
+    found["search"] = GridSearchCV(found["pipeline"], {"pluginthresholdclassifier__cv": [3]}, cv=3)
+    return found
+
+
+@pytest.mark.parametrize("name", deciding())
+def test_a_classifier_that_decides_by_itself_is_scored_by_what_its_decisions_cost(name):
+    features, y, loss, check = paid()
+    text = np.where(y == 1, "fraud", "ok")
+    scorer, weight = get_scorer("money", pos_label="fraud", per=1), np.arange(len(y)) % 3 + 1.0
+    model = deciding()[name].fit(features, text)
+    mistakes = np.where(y == 1, loss, check) * (model.predict(features) != text)
+    amounts = {"false_positive": check, "false_negative": loss}
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = pickle.loads(pickle.dumps(scorer.set_score_request(**dict.fromkeys(amounts, True))))  # noqa: S301
+        assert scorer(model, features, text, **amounts) == pytest.approx(-mistakes.mean(), rel=1e-12)
+        weighed = scorer(model, features, text, sample_weight=weight, **amounts)
+        asked = {"scoring": {"money": scorer, "right": "accuracy"}, "params": amounts, "cv": 2}
+        found = cross_validate(model, features, text, **asked, return_estimator=True, return_indices=True)
+    assert weighed == pytest.approx(-np.average(mistakes, weights=weight), rel=1e-12)
+    for k, rows in enumerate(found["indices"]["test"]):
+        wrong = found["estimator"][k].predict(features[rows]) != text[rows]
+        assert found["test_right"][k] == pytest.approx(1.0 - wrong.mean(), rel=1e-12)
+        each = np.where(y == 1, loss, check)[rows] * wrong
+        assert found["test_money"][k] == pytest.approx(-each.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), (0.0, 1.0)], ids=str)
+def test_the_decisions_of_every_kind_of_labels_are_charged(labels):
+    features, y, _, _ = paid()
+    y = np.array(labels)[y]
+    model = PlugInThresholdClassifier(measure="f1").fit(features, y)
+    wrong = model.predict(features) != y
+    charged = np.where(y == 1, 50.0, 5.0) * wrong
+    scorer = get_scorer("money", false_positive=5.0, false_negative=50.0, per="total")
+    assert scorer(model, features, y) == pytest.approx(-charged.sum(), rel=1e-12)
+    assert charged.sum() != pytest.approx(-scorer(model.estimator_, features, y), rel=1e-3)
+
+
+def test_a_search_for_money_sees_the_threshold():
+    if not hasattr(selection, "FixedThresholdClassifier"):
+        pytest.skip("scikit-learn 1.5 fixes thresholds")
+    features, y, _, _ = paid()
+    costs_of = {"false_positive": 5.0, "false_negative": 50.0}
+    grid = {"threshold": [0.1, 0.3, 0.5, 0.9]}
+    model = selection.FixedThresholdClassifier(LogisticRegression())
+    search = GridSearchCV(model, grid, scoring=get_scorer("money", **costs_of), cv=4).fit(features, y)
+
+    def mistakes(labels, acted):
+        return 1000.0 * np.mean(np.where(labels == 1, 50.0, 5.0) * (labels != acted))
+
+    plain = GridSearchCV(model, grid, scoring=make_scorer(mistakes, greater_is_better=False), cv=4).fit(features, y)
+    assert search.cv_results_["mean_test_score"] == pytest.approx(plain.cv_results_["mean_test_score"], rel=1e-12)
+    assert len(set(plain.cv_results_["mean_test_score"])) == 4
+
+
+def test_money_of_a_classifier_that_defers_is_refused():
+    features, y, _, _ = paid()
+    model = make_pipeline(StandardScaler(), DeferralClassifier(costs=0.3)).fit(features, y)
+    with pytest.raises(ValueError, match="money says nothing of rows that DeferralClassifier leaves to someone else"):
+        get_scorer("money", false_positive=5, false_negative=50)(model, features, y)
 
 
 class Counting(LogisticRegression):

@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics._scorer import _Scorer
 from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +33,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     pos_label_: object
 
     _multi_class: ClassVar[bool] = False
+    _own_rule: ClassVar[bool] = True  # whether `predict` follows a rule other than the more probable class
     _expected_failed_checks: ClassVar[dict[str, str]] = {}  # failing checks of scikit-learn before 1.6, with reasons
 
     def predict_proba(self, X: Any) -> Floats:
@@ -166,6 +170,45 @@ def find_positive_label(classes: list[Any], pos_label: object) -> Any:
         )
         return classes[1]
     return classes[classes.index(positive_label(classes, pos_label, "y holds"))]
+
+
+class DecisionScorer(_Scorer):  # type: ignore[misc]
+    """Score the decisions of a classifier that follows a rule of its own, and the probabilities of any other.
+
+    The function that it scores with takes labels in place of probabilities.
+    """
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        inner = innermost(estimator)
+        if not follows_own_rule(inner):
+            return super()._score(method_caller, estimator, X, y_true, **kwargs)
+        if hasattr(inner, "deferred_label_"):
+            raise ValueError(
+                f"money says nothing of rows that {type(inner).__name__} leaves to someone else: its own score, which "
+                "scikit-learn takes without scoring=, counts what they cost."
+            )
+        decided = _Scorer(self._score_func, self._sign, self._kwargs, "predict")
+        return decided._score(method_caller, estimator, X, y_true, **kwargs)
+
+
+def innermost(estimator: Any) -> Any:
+    """Return the estimator that decides within pipelines, searches and frozen estimators."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        elif type(estimator).__name__ == "FrozenEstimator":
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def follows_own_rule(estimator: Any) -> bool:
+    """Whether an estimator decides by a rule of its own, as those with a fitted or fixed threshold do."""
+    names = ("FixedThresholdClassifier", "TunedThresholdClassifierCV")  # from scikit-learn 1.5 on
+    own = tuple(getattr(model_selection, name) for name in names if hasattr(model_selection, name))
+    return isinstance(estimator, own) or getattr(estimator, "_own_rule", False) is True
 
 
 def positive_column(estimator: Any, prob: Any) -> Floats:

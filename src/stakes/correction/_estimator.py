@@ -343,6 +343,7 @@ class LossCorrectedClassifier(BinaryClassifier):
     pos_label: object = None
 
     _multi_class: ClassVar[bool] = True
+    _own_rule: ClassVar[bool] = False
     _expected_failed_checks: ClassVar[dict[str, str]] = {
         "check_class_weight_classifiers": "class_weight says what to undo, not how to fit"
     }

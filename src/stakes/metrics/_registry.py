@@ -351,6 +351,11 @@ def get_scorer(name: str, **params: Any) -> Any:
     is cheapest over the costs is chosen. Labels that are floats, such as 0.0 and 1.0, cannot be told from probabilities
     there and are refused unless the positive one is 1, and so are probabilities of 0 and 1 alone.
 
+    "money" of a classifier that decides by a rule of its own (those of :mod:`stakes.utility` and
+    :mod:`stakes.boundary`, scikit-learn's ``FixedThresholdClassifier`` and ``TunedThresholdClassifierCV``; in pipelines
+    and searches too) is what the decisions of its ``predict`` cost. Any other is taken to decide each row by its
+    probability and its amounts. All other metrics judge probabilities.
+
     ``cross_validate`` over several of these scorers asks each model for its probabilities once per fold; scorers that
     only rank ask for ``decision_function`` first, where the model has one.
 
@@ -383,6 +388,10 @@ def get_scorer(name: str, **params: Any) -> Any:
     function: Callable[..., Any] = metric.function
     if metric.task == "binary":
         function = _BinaryScore(metric.function)
+    if metric is MONEY:
+        from stakes.base.estimators import DecisionScorer
+
+        return DecisionScorer(function, -1, params, "predict_proba")
     return make_scorer(
         function, greater_is_better=metric.greater_is_better, response_method=_RESPONSES[metric.response], **params
     )
