@@ -125,7 +125,7 @@ OF_OBJECT = {
     "CostMonitor": lambda kind: kind(0.2, budget=0.1),
     "CostMonitors": lambda kind: kind(0.2, reference=KEPT),
     "ChallengerMonitor": lambda kind: kind(0.2),
-    "DeferralClassifier": lambda kind: kind(LogisticRegression(), costs=0.3, deferral=0.05),
+    "DeferralClassifier": lambda kind: kind(LogisticRegression(), costs=0.3, deferral=0.05).fit(X, Y),
     "Boundary": lambda _: BOUNDARY,
     "RowDecisions": lambda _: decide_rows(P, false_positive=1, false_negative=9),
     "PrecisionRecallFrontier": lambda _: boundary.precision_recall_frontier(Y, P, SIX),

@@ -1,15 +1,17 @@
 """The classifier that defers: its thresholds, labels and capacity, and scikit-learn's own checks."""
 
+import itertools
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.utils import estimator_checks
 
 from stakes import costs
-from stakes.actions import DeferralClassifier, deferral_zone, fit_deferral
+from stakes.actions import DeferralClassifier, deferral_zone, evaluate_deferral, fit_deferral
 
 CANNOT_PASS = ["check_classifiers_train", "check_classifiers_classes"]
 
@@ -52,6 +54,28 @@ def test_text_labels_and_labels_that_stand_for_deferred(data):
         DeferralClassifier().fit(X, 2 * y - 1)
     with pytest.raises(ValueError, match="capacity must be a count"):
         DeferralClassifier(capacity=2.5).fit(X, y)
+
+
+def test_the_score_is_what_decisions_and_deferrals_cost(data):
+    """Row by row, and at face value as evaluate_deferral has it; accuracy would count each deferral as a mistake."""
+    X, y = data
+    text, weight = np.where(y == 1, "bad", "ok"), np.arange(len(y)) % 4
+    for method, c, (fee, a, b) in itertools.product(("score", "fit"), (0.2, 0.7), ((0.02, 0.0, 0.0), (0.01, 0.1, 0.2))):
+        option = costs.Deferral(fee, a, b)
+        model = DeferralClassifier(costs=c, deferral=option, method=method, pos_label="bad").fit(X[:300], text[:300])
+        paid = {("bad", "bad"): 0.0, ("bad", "ok"): 1 - c, ("bad", "defer"): fee + b * (1 - c)}
+        paid |= {("ok", "bad"): c, ("ok", "ok"): 0.0, ("ok", "defer"): fee + a * c}
+        each = [paid[pair] for pair in zip(text[300:], model.predict(X[300:]), strict=True)]
+        assert model.score(X[300:], text[300:]) == pytest.approx(-np.mean(each), rel=1e-12)
+        weighed = model.score(X[300:], text[300:], sample_weight=weight[300:])
+        assert weighed == pytest.approx(-np.average(each, weights=weight[300:]), rel=1e-12)
+        if method == "score":
+            p = model.predict_proba(X[300:])[:, 0]
+            shown = evaluate_deferral(text[300:], p, costs=c, deferral=option, pos_label="bad")
+            assert model.score(X[300:], text[300:]) == pytest.approx(-shown.cost, rel=1e-12)
+    assert cross_val_score(model, X, text, cv=3).max() < 0.0
+    with pytest.raises(ValueError, match="y must hold labels of the training rows, 'bad' and 'ok', got 'no'"):
+        model.score(X, np.where(y == 1, "bad", "no"))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from stakes.actions._deferral import DEFER, at_capacity, best_pair, between, decided_at, ratio_of_costs
+from stakes.actions._deferral import DEFER, action_costs, at_capacity, best_pair, between, decided_at, ratio_of_costs
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import BinarySample, check_capacity, check_choice, check_same_order, check_weights
 from stakes.core.score_table import ScoreTable
@@ -55,6 +57,9 @@ class DeferralClassifier(BinaryClassifier):
 
     Notes
     -----
+    Its ``score``, and so ``GridSearchCV`` without ``scoring=``, is the mean cost, negated. Costs and fee are facts, not
+    parameters to search: the best score would be that of the lowest fee.
+
     Of scikit-learn's ``check_estimator``, those that ask for a label of every row cannot pass where rows are deferred,
     nor ``check_classifiers_classes``, which fits to texts without ``pos_label``.
 
@@ -150,3 +155,39 @@ class DeferralClassifier(BinaryClassifier):
         found = classes[np.maximum(actions, 0)].astype(kind)
         found[actions == DEFER] = self.deferred_label_
         return found
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Mean cost of the decisions and of what is deferred, negated, so that higher is better.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Rows.
+        y : array_like of shape (n,)
+            Labels out of ``classes_``.
+        sample_weight : array_like of shape (n,), optional
+            Weights >= 0.
+
+        Returns
+        -------
+        float
+            At most 0. A false positive costs the mean c of ``costs``, a false negative 1 - c, and a row deferred what
+            ``deferral`` says.
+
+        Raises
+        ------
+        ValueError
+            For labels that were not fitted to.
+        """
+        check_same_order(X=X, y=y, sample_weight=sample_weight)
+        check_is_fitted(self)
+        labels, known = column_or_1d(y), self.classes_.tolist()
+        unknown = [label for label in labels.tolist() if label not in known]
+        if unknown:
+            raise ValueError(
+                f"y must hold labels of the training rows, {known[0]!r} and {known[1]!r}, got {unknown[0]!r}."
+            )
+        actions = between(self._positive_prob(X), self.low_, self.high_)
+        c, deferral = ratio_of_costs(self.costs), as_deferral(self.deferral)
+        cost = action_costs(labels == self.pos_label_, actions, c, deferral)
+        return -float(np.average(cost, weights=check_weights(sample_weight, len(labels))))
