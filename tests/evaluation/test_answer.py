@@ -100,7 +100,36 @@ def test_few_clusters_that_carry_the_cost_are_not_called_positives():
     assert np.bincount(clusters, weights=y).all()
     assert y.sum() == 343
     together = evaluate(y, scores, costs=(0.1, 0.4), clusters=clusters).answer.cost
-    assert together.endswith(" Just 2 of the 8 clusters with positives carry that cost.")
+    wrong = np.unique(clusters[(y == 1) & (scores["m"] < 0.4)])
+    assert len(wrong) == 8  # each has a positive that is missed at some threshold
+    assert together.endswith(" 8 of the 8 clusters with positives add to that cost, as unevenly as if just 2 did.")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_that_are_said_to_add_to_the_cost_are_counted(seed):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(150) < 0.2).astype(int)
+    scores = np.clip(0.1 + 0.4 * y + rng.normal(0.0, 0.15, 150), 0.02, 0.98)
+    weight = rng.choice([1.0, 2.0], 150) if seed % 2 else np.ones(150)
+    costs = weight * per_row_costs(y, scores, 0.1, 0.5)
+    told = evaluate(y, scores, costs=(0.1, 0.5), sample_weight=weight).answer.cost
+    found = re.search(r" (None|Just \d+|\d+) of the (\d+) positives adds? to that cost(?:, .* (\d+) did)?\.$", told)
+    mine = costs[y == 1]
+    kish = (mine**2).sum() ** 2 / (mine**4).sum() if mine.any() else 0.0
+    assert bool(found) == (kish < 5.0)
+    if found:
+        few, whole, alike = found.groups()
+        assert (0 if few == "None" else int(few.split()[-1]), int(whole)) == (np.count_nonzero(mine), y.sum())
+        assert (alike is None) == few.startswith(("None", "Just"))
+        assert round(kish) == (int(alike) if alike else np.count_nonzero(mine))
+
+
+def test_rows_that_add_nothing_but_the_harm_of_a_score_are_said_to():
+    y = np.repeat([0, 1], [110, 12])
+    scores = np.where(y == 1, 0.9, np.where(np.arange(122) < 10, 0.2, 0.02))
+    plain, harmed = (evaluate(y, scores, costs=(0.05, 0.25), **more).answer.cost for more in ({}, {"harm": 0.001}))
+    assert plain.endswith(" None of the 12 positives add to that cost.")
+    assert harmed.endswith(" None of the 12 positives add to that cost beyond the harm.")
 
 
 def test_a_clear_lead_says_use():

@@ -118,6 +118,7 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
 
 CLAIMS = {
     "few carry it": ("y,p\n" + "0,0.02\n" * 400 + "0,0.3\n" * 2 + "1,0.6\n" * 24 + "1,0.01\n" * 2, (0.02, 0.2)),
+    "unevenly": ("y,p\n" + "0,0.02\n" * 400 + "1,0.6\n" * 24 + "1,0.17\n" * 6 + "1,0.01\n" * 2, (0.02, 0.2)),
     "few positives": ("y,p\n" + "0,0.05\n0,0.2\n0,0.1\n" * 60 + "1,0.15\n1,0.6\n1,0.2\n" * 2 + "1,0.1\n", (0.05, 0.2)),
     "none carries it": ("y,p\n" + "0,0.02\n" * 100 + "0,0.2\n" * 10 + "1,0.9\n" * 12, (0.05, 0.25)),
     "a reference may be best": ("y,p,q\n" + "0,0.1,0.4\n1,0.3,0.3\n1,0.2,0.2\n0,0.2,0.1\n" * 5, (0.1, 0.5)),

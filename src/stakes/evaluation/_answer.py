@@ -336,7 +336,7 @@ class _Maker:
         return f"while {best.name} costs {told}" if len(known.models) == 1 else f"{best.name}, the best model, {told}"
 
     def _carried(self, chosen: str) -> str:
-        """How few rows carry the cost, where the interval is widened for it."""
+        """How many rows add to the cost, and how unevenly, where the interval is widened for their being few."""
         if all(finding.code != "few-events" for finding in self.findings):
             return ""
         found = self.standings.moments.of(self.standings.place(chosen))
@@ -346,10 +346,12 @@ class _Maker:
         if not scarce:
             return "".join(f" {f.sentence}" for f in self.findings if f.code == "few-events" and not f.models)
         k = scarce[0]
-        carry, what = round(found.carrying[k]) if found.carriers[k] else 0, self.words.events if k else "others"
-        few, whole = f"Just {carry}" if carry else "None", f"{found.rows[k]:,.0f} {'clusters with ' * found.clustered}"
-        verb = "carries" if carry == 1 else "carry"
-        return f" {few} of the {whole}{what} {verb} that cost."
+        add, alike, what = int(found.carriers[k]), round(found.carrying[k]), self.words.events if k else "others"
+        uneven = f", as unevenly as if just {alike} did" if alike < add else ""
+        few = f"{'' if uneven else 'Just '}{add:,}" if add else "None"
+        whole, verb = f"{found.rows[k]:,.0f} {'clusters with ' * found.clustered}", "adds" if add == 1 else "add"
+        beyond = " beyond the harm" if chosen in self.standings.harms else ""
+        return f" {few} of the {whole}{what} {verb} to that cost{beyond}{uneven}."
 
     def rows(self) -> list[dict[str, Any]]:
         """The models from the lowest cost on, then the references."""

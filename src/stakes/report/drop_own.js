@@ -64,7 +64,7 @@ function costAsked() {
   return [...cost, carriedAsked(rule)];
 }
 
-// How few rows carry the cost, where that widens intervals.
+// How many rows add to the cost, and how unevenly, where their being few widens intervals.
 function carriedAsked({ score, carried }) {
   const { count, name } = result.fewest;
   if (score === 0 || (count >= FEW_ROWS && !askedModels[0].scarce)) {
@@ -74,9 +74,11 @@ function carriedAsked({ score, carried }) {
     const weighted = Number.isInteger(count) ? "" : said("equal_weight");
     return count < FEW_ROWS ? said("few_of_class", { count: String(Number(count.toPrecision(3))), name, weighted, needed: String(FEW_ROWS) }) : "";
   }
-  const { few, rows, positive } = carried;
+  const { add, alike, rows, positive } = carried;
   const what = positive ? page.words.events : said("others");
-  return said("carried", { few: few ? said("just", { count: String(few) }) : said("none"), rows: grouped(rows, 0, 0), what, verb: said(few === 1 ? "carries" : "carry") });
+  const uneven = alike < add ? said("uneven", { alike: String(alike) }) : "";
+  const few = !add ? said("none") : uneven ? grouped(add, 0, 0) : said("just", { count: String(add) });
+  return said("carried", { few, rows: grouped(rows, 0, 0), what, verb: said(add === 1 ? "adds" : "add"), uneven });
 }
 
 function againstAsked(rule) {
