@@ -98,7 +98,7 @@ def test_data_frames_and_weights_by_column():
 def test_conclusion_names_the_model_the_difference_its_interval_and_both_references(result):
     text = " ".join(result.conclusion)
     found = result.selection
-    assert result.conclusion[0] == "honest and copy cost the same on these rows: either will do."
+    assert result.conclusion[0] == "honest and copy cost the same on each of these rows: either will do."
     low, high = (1000.0 * end for end in found.interval)
     assert f"honest costs {1000.0 * found.cost:.1f} per 1,000 decisions (95%: {low:.1f} to {high:.1f}), " in text
     assert "less than treating no one." in text

@@ -55,8 +55,52 @@ def test_tied_models_share_the_place():
     risk = expit(1.5 * rng.normal(size=2000) - 1.5)
     y = rng.random(2000) < risk
     result = evaluate(y, {"one": risk, "other": risk.copy(), "blunt": 0.5 * risk + 0.1}, costs=(0.1, 0.4))
-    assert result.conclusion[0] == "one and other cost the same on these rows: either will do."
+    assert result.conclusion[0] == "one and other cost the same on each of these rows: either will do."
     assert result.selection.tied == ("one", "other")
+
+
+def wrong_at(*places):
+    """Scores of sixty rows, every other one positive, that decide wrongly in some."""
+    return np.where(np.isin(np.arange(60), places) ^ (np.arange(60) % 2 == 1), 0.9, 0.1)
+
+
+def test_equal_means_of_unequal_losses_are_no_equal_models():
+    y, first = np.arange(60) % 2, wrong_at(*range(6))
+    answers = {
+        name: evaluate(y, {"a": first, "b": other, **more}, costs=0.5).answer
+        for name, other, more in (
+            ("elsewhere", wrong_at(*range(20, 26)), {}),
+            ("same", first + 0.01, {}),
+            ("three", first + 0.01, {"c": first - 0.01}),
+            ("open", first + 0.01, {"c": wrong_at(*range(20, 27))}),
+        )
+    }
+    said = {name: (answer.advice, answer.not_shown) for name, answer in answers.items()}
+    assert said["elsewhere"] == ("These rows cannot tell a from b.", ("Not shown: that a costs less than b.",))
+    assert said["same"] == ("a and b cost the same on each of these rows: either will do.", ())
+    assert said["three"] == ("a, b and c cost the same on each of these rows: any of them will do.", ())
+    assert said["open"][0] == "These rows cannot tell a and b, which cost the same on each, from c."
+    assert said["open"][1][0].startswith("Not shown: that a costs less than c; ")
+
+
+def test_equal_sums_of_clusters_are_no_equal_models():
+    y, clusters = np.arange(60) % 2, np.arange(60) // 10
+    first, other = (wrong_at(*range(k, 60, 10)) for k in (0, 2))
+    assert evaluate(y, {"a": first, "b": other}, costs=0.5, clusters=clusters).conclusion[0].startswith("These rows")
+    same = evaluate(y, {"a": first, "b": first.copy()}, costs=0.5, clusters=clusters).conclusion[0]
+    assert same == "a and b cost the same on each of these rows: either will do."
+
+
+@pytest.mark.parametrize("seed", [0, 16, 60])
+def test_a_tie_by_chance_hides_no_rival(seed):
+    rng, y = np.random.default_rng(seed), np.arange(30) % 3 == 0
+    wrong = rng.permuted(np.tile(np.arange(30) < 7, (2, 1)), axis=1)
+    models = {name: np.where(y ^ mine, 0.9, 0.1) for name, mine in zip("ab", wrong, strict=True)}
+    result = evaluate(y, models, costs=0.5)
+    assert result.selection.tied == ("a", "b")
+    for name in ("b", "treat none"):
+        assert name in result.selection.possible
+        assert name.replace("treat none", "treating no one") in result.conclusion[0]
 
 
 def test_a_model_named_beforehand_and_those_tried_stand_in_the_sentences():

@@ -116,6 +116,20 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
+@pytest.mark.parametrize("names", ["ab", "abc", "abd", "ad"])
+def test_models_that_cost_the_same_are_told_from_others_as_by_the_library(chromium, drop, names):
+    pandas = pytest.importorskip("pandas")
+    wrong = {"a": range(6), "b": range(6), "c": range(6), "d": range(20, 26)}
+    columns = {name: [0.9 if (row % 2 == 1) ^ (row in wrong[name]) else 0.1 for row in range(60)] for name in names}
+    frame = pandas.DataFrame({"y": [row % 2 for row in range(60)], **columns})
+    dropped(chromium, drop, frame.to_csv(index=False))
+    answered(chromium, "50%", "50%")
+    wanted = evaluate_frame(frame, label="y", costs=0.5)
+    assert chromium.run("document.querySelector('.advice').textContent") == wanted.conclusion[0]
+    lines = chromium.run("[...document.querySelectorAll('[data-follows=beneath] li')].map(line => line.textContent)")
+    assert [line for line in lines if line.startswith("Not shown")] == [*wanted.answer.not_shown]
+
+
 CLAIMS = {
     "few carry it": ("y,p\n" + "0,0.02\n" * 400 + "0,0.3\n" * 2 + "1,0.6\n" * 24 + "1,0.01\n" * 2, (0.02, 0.2)),
     "unevenly": ("y,p\n" + "0,0.02\n" * 400 + "1,0.6\n" * 24 + "1,0.17\n" * 6 + "1,0.01\n" * 2, (0.02, 0.2)),

@@ -253,12 +253,25 @@ class _Maker:
         references = [name for name in REFERENCES if name in possible]
         if choice.chosen in REFERENCES:
             return f"{capital(self.words.row(choice.chosen))}: no model is shown to cost less."
-        if len(choice.tied) > 1:
-            return f"{join(choice.tied)} cost the same on these rows: either will do."
-        rivals = [name for name in (*known.ranking[1:], *references) if name in possible]
+        equal = self._equal()
+        rivals = [name for name in (*known.ranking, *references) if name in possible and name not in equal]
         if rivals:
-            return f"These rows cannot tell {first} from {self._listed(rivals, 'or')}."
+            told = first if len(equal) == 1 else f"{_few(equal)}, which cost the same on each,"
+            return f"These rows cannot tell {told} from {self._listed(rivals, 'or')}."
+        if len(equal) > 1:
+            either = "either" if len(equal) == 2 else "any of them"
+            return f"{_few(equal)} cost the same on each of these rows: {either} will do."
         return self._use()
+
+    def _equal(self) -> list[str]:
+        """The first model and those that cost as much on every row; sums of clusters may agree where rows do not."""
+        known, found = self.standings, [self.first]
+        for name in known.ranking[1:]:
+            if known.more_than_first[name] == (0.0, 0.0, 0.0):
+                gap = known.moments.difference(known.place(self.first), known.place(name))
+                if not any(gap.carriers) and not (gap.clustered and gap.room):
+                    found.append(name)
+        return found
 
     def _use(self) -> str:
         """What to do where one model is shown to cost less than all else; one score for every row is no model."""
@@ -393,13 +406,14 @@ class _Maker:
     def shown(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What the differences from the first model show, all at once, and what they leave open."""
         known, choice = self.standings, self.standings.selection
-        if choice is None or choice.chosen != self.first:
+        if choice is None or choice.chosen in REFERENCES:
             return (), ()
-        others = [name for name in (*known.ranking, *REFERENCES) if name not in choice.tied]
+        equal = self._equal()
+        others = [name for name in (*known.ranking, *REFERENCES) if name not in equal]
         alone = choice.possible == (self.first,)
         less = [name for name in others if alone or known.more_than_first[name][1] > 0.0]
         open_ = [name for name in others if name in choice.possible and name not in less]
-        every = len(less) == len(others) and len(choice.tied) == 1 and len(known.models) > 1
+        every = len(less) == len(others) and len(equal) == 1 and len(known.models) > 1
         level = percent(known.confidence_level)
         shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
         if any(name not in choice.possible and not known.more_than_first[name][1] > 0.0 for name in others):

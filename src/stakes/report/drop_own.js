@@ -5,6 +5,8 @@ const { read, result } = page;
 const askedState = startState();
 const askedModels = asked.slice(0, models.length);
 const refuses = asked.slice(models.length);
+// the first model and those that cost as much on every row
+const equal = askedModels.filter(({ moreSimultaneous }, k) => !k || moreSimultaneous.every((end) => end === 0));
 const FEW_ROWS = 10; // of a class, from which on an interval means something
 
 function setOwn(key, nodes) {
@@ -29,12 +31,13 @@ function adviceAsked() {
     const row = page.words.rows[chosen.name];
     return told("no_model_shown", { best: row[0].toUpperCase() + row.slice(1) });
   }
-  if (result.tied.length > 1) {
-    return told("either", { models: listed(result.tied.map((k) => calledOf(asked[k]))) });
-  }
-  const rivals = asked.slice(1).filter(({ possible }) => possible);
+  const rivals = asked.filter((rule) => rule.possible && !equal.includes(rule));
+  const names = listed(equal.map((rule) => calledOf(rule)));
   if (rivals.length) {
-    return told("cannot_tell", { best, others: listed(rivals.map((rule) => calledOf(rule)), "or") });
+    return told("cannot_tell", { best: [...names, equal.length > 1 ? said("alike") : ""], others: listed(rivals.map((rule) => calledOf(rule)), "or") });
+  }
+  if (equal.length > 1) {
+    return told("equal", { models: names, either: said(equal.length > 2 ? "any" : "either") });
   }
   if (read.distinct[first.model.given] === 1) {
     const [all, none] = [ALL, NONE].map((name) => page.words.rows[name]);
@@ -103,12 +106,12 @@ function shownAsked() {
   if (result.chosen !== 0) {
     return [];
   }
-  const others = asked.filter((_, k) => !result.tied.includes(k));
+  const others = asked.filter((rule) => !equal.includes(rule));
   const alone = asked.every(({ possible }, k) => possible === (k === 0));
   const less = others.filter(({ moreSimultaneous }) => alone || moreSimultaneous[0] > 0);
   const open = others.filter((rule) => rule.possible && !less.includes(rule));
   const names = (rules) => listed(rules.map((rule) => calledOf(rule)));
-  const every = less.length === others.length && result.tied.length === 1 && models.length > 1;
+  const every = less.length === others.length && equal.length === 1 && models.length > 1;
   const filled = { level: LEVEL, best: calledOf(first), average: askedState.low === askedState.high ? "" : said("average") };
   const lines = less.length ? [told("shown_less", { ...filled, others: every ? [said("every_other")] : names(less) })] : [];
   if (others.some((rule) => !rule.possible && !(rule.moreSimultaneous[0] > 0))) {

@@ -182,7 +182,7 @@ function resultOf(rows, tables, blocks, decisions, order, costs) {
     };
   });
   const placed = (rule) => (rule < decisions.models ? order.indexOf(rule) : rule);
-  return { rules, chosen: choice && placed(choice.chosen), tied: choice ? choice.tied.map(placed) : [], fewest: fewestOf(decisions) };
+  return { rules, chosen: choice && placed(choice.chosen), fewest: fewestOf(decisions) };
 }
 
 // How many rows of a scarce class add to the cost of a decision, and how many equal ones would do so as unevenly.

@@ -118,11 +118,11 @@ class Contest {
     return halfWidth(this.decisions.spread(this.places[first], second < 0 ? -1 : this.places[second]), normalTails(critical));
   }
 
-  // The decision of the lowest cost, references first among equals, and all of that cost.
+  // The decision of the lowest cost, references first among equals.
   lowest() {
     const least = Math.min(...this.means);
     const tied = this.means.flatMap((mean, k) => (mean - least <= 64 * Number.EPSILON * Math.abs(least) ? [k] : []));
-    return { place: tied.find((k) => this.isReference(k)) ?? tied[0], tied };
+    return tied.find((k) => this.isReference(k)) ?? tied[0];
   }
 
   // Intervals of all costs at once.
@@ -203,11 +203,9 @@ function selected(decisions, order, level) {
   if (!contest.known) {
     return null;
   }
-  const { place, tied } = contest.lowest();
   const first = contest.places.indexOf(order[0]);
   return {
-    chosen: contest.places[place],
-    tied: tied.map((k) => contest.places[k]),
+    chosen: contest.places[contest.lowest()],
     intervals: contest.intervals(level),
     possible: contest.possible(level),
     more: first < 0 ? null : contest.moreThan(first, level),
