@@ -281,18 +281,58 @@ def test_what_is_open_is_listed_with_or_in_the_order_of_the_table():
     assert result.answer.not_shown[0].startswith(said)
 
 
+def rows_needed(answer):
+    return int(re.search(r"; about ([\d,]+) rows would, if", answer.not_shown[0])[1].replace(",", ""))
+
+
 def test_the_rows_it_would_take_are_those_of_the_hardest_rival():
-    y, logits, rng = drawn(60, 1)
-    answer = evaluate(y, {"a": expit(logits), "b": expit(logits + rng.normal(0, 1, 60))}, costs=(0.1, 0.3)).answer
-    rows = {row["model"]: row for row in answer.table.rows}
-    times = [
-        ((1.0 + 0.8416 / 2.0) * (rows[name]["more_high"] - rows[name]["more_low"]) / 2.0 / rows[name]["more"]) ** 2
-        for name in ("b", "treat all")
-    ]
-    told = answer.not_shown[0]
-    assert told.startswith("Not shown: that a costs less than b or treating everyone; about ")
-    count = float(told.partition("about ")[2].split()[0].replace(",", ""))
-    assert max(times) * 60 <= count <= max(times) * 60 * 1.1
+    y, logits, rng = drawn(1000, 8)
+    noise = {"a": 0.0, "b": 0.5, "c": 0.3}
+    models = {name: expit(logits + rng.normal(0.0, spread, 1000)) for name, spread in noise.items()}
+    result = evaluate(y, models, costs=(0.1, 0.3))
+    costs, rows, times = columns(y, models, 0.1, 0.3), {r["model"]: r for r in result.answer.table.rows}, []
+    for name in result.ranking[1:]:
+        gap = costs[name] - costs[result.ranking[0]]
+        error, reach = gap.std(ddof=1) / math.sqrt(1000), (rows[name]["more_high"] - rows[name]["more_low"]) / 2000.0
+        times.append(((reach + 0.8416 * error) / gap.mean()) ** 2)
+    assert max(times) > 1.5 * min(times)
+    assert max(times) * 1000 <= rows_needed(result.answer) <= max(times) * 1000 * 1.2
+
+
+def few_in_range(n, seed):
+    """Thirty rows or so, of which hardly one tells the models apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return y, {name: np.clip(0.2 + 0.6 * y + rng.normal(0.0, 0.2, n), 0.02, 0.98) for name in "ab"}, (0.3, 0.5)
+
+
+def few_positives(n, seed):
+    y, logits, rng = drawn(n, seed)
+    return y, {"a": expit(logits), "b": expit(logits + rng.normal(0.0, 1.0, n))}, (0.1, 0.3)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("make", "n", "seed"), [(few_in_range, 30, 0), (few_positives, 60, 1), (few_positives, 40, 2)])
+def test_twice_the_rows_it_would_take_show_it_and_half_of_them_do_not(make, n, seed):
+    y, models, bounds = make(n, seed)
+    here = evaluate(y, models, costs=bounds)
+    needed, first, shares = rows_needed(here.answer), here.ranking[0], []
+    for rows in (needed // 2, 2 * needed):
+        rng, shown = np.random.default_rng(5), 0
+        for _ in range(60):
+            some = rng.integers(0, n, rows)
+            again = evaluate(y[some], {name: scores[some] for name, scores in models.items()}, costs=bounds)
+            lows = [low for name, (_, low, _) in again.more_than_first.items() if name != first]
+            shown += again.ranking[0] == first and (again.selection.possible == (first,) or min(lows) > 0.0)
+        shares.append(shown / 60)
+    assert shares[0] < 0.8 < shares[1]
+
+
+def test_a_difference_of_a_third_of_the_cost_is_not_nearly_the_same():
+    y, models, bounds = few_in_range(30, 0)
+    result = evaluate(y, models, costs=bounds)
+    assert result["a"].score > 1.3 * result["b"].score
+    assert rows_needed(result.answer) <= 2000
 
 
 def test_a_difference_that_is_not_shown_is_one_of_these_rows():

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.evaluation._groups import times
 from stakes.evaluation._standings import Standings, why_unsaid
@@ -24,6 +26,7 @@ from stakes.outputs.result_table import (
     table as html_table,
 )
 from stakes.outputs.text import MISSING, REFERENCES, fixed, join, number, percent, say, visible, with_short_names
+from stakes.variance.sums import half_width
 
 if TYPE_CHECKING:
     import os
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
     from stakes.evaluation._finding import Finding, Findings
 
 _MOST_NAMED, _MOST_OFF = 4, 2
-_MOST_ROWS = 100.0  # times those at hand: so many nobody gets
+_MOST_ROWS, _ALIKE = 1e6, 0.01  # so many rows nobody gets to show a difference below this share of the cost
+_TIMES = np.geomspace(1.0, 1e12, 481)  # the rows at hand
 _POWER = 0.8416  # standard errors more, for four samples in five
 _OWN_PLACE = {"few-events", "not-better", "auc-disagrees", "calibration-in-the-large"}  # said where their number stands
 
@@ -454,19 +458,29 @@ class _Maker:
         if any(map(math.isnan, times)):
             return f"{told}."
         most = max(times)
-        if most > _MOST_ROWS:
-            nearest = self.words.decision(names[times.index(most)])
+        hardest, rows = names[times.index(most)], most * self.standings.n_rows
+        near = self.standings.more_than_first[hardest][0] < _ALIKE * self.standings[self.first].score
+        if math.isinf(most) or (near and rows > _MOST_ROWS):
+            nearest = self.words.decision(hardest)
             return f"{told}; {nearest} costs so nearly the same that no realistic number of rows would."
         large = "the difference is" if len(names) == 1 else "the differences are"
-        return f"{told}; about {_rounded(most * self.standings.n_rows)} rows would, if {large} truly as large as here."
+        return f"{told}; about {_rounded(rows)} rows would, if {large} truly as large as here."
 
     def _times_the_rows(self, name: str) -> float:
-        """How many times these rows would show that the first model costs less; nan where no number would."""
-        gap, low, high = self.standings.more_than_first[name]
-        reach = (high - low) / 2.0
-        if not gap > 0.0 or not math.isfinite(reach) or reach == 0.0:
+        """How many times these rows would show that the first model costs less; nan where no number would.
+
+        With more rows the variance falls, and the allowance for rows not seen as fast as its square.
+        """
+        known = self.standings
+        gap, low, _ = known.more_than_first[name]
+        found = known.moments.difference(known.place(name), known.place(self.first)).scaled(known.factor)
+        alpha = found.p_value(low)  # of the interval that holds with all others at once
+        if not (gap > 0.0 and alpha < 1.0):
             return math.nan
-        return ((1.0 + _POWER / 2.0) * reach / gap) ** 2
+        variance = found.variance / _TIMES
+        reach = half_width(variance, found.degrees * _TIMES, found.room / _TIMES**2, alpha)
+        enough = _TIMES[reach + _POWER * np.sqrt(variance) <= gap]
+        return float(enough[0]) if len(enough) else math.inf
 
     def calibration(self) -> str:
         """What is wrong with the risks on average, what recalibrating would save, and costs without a bound."""
