@@ -141,6 +141,23 @@ def test_a_clear_lead_says_use():
     assert answer.not_shown == ()
 
 
+@pytest.mark.parametrize(("swaps", "though"), [(1, ""), (4000, ", though its AUC is higher")])
+def test_an_area_is_called_higher_only_where_the_table_shows_it(swaps, though):
+    y, logits, _ = drawn(3000, 0, spread=1.5)
+    dear = np.sort(logits)
+    labels = y[np.argsort(logits, kind="stable")]
+    order = np.arange(3000)
+    for _ in range(swaps):  # a positive and the negative above it change places
+        k = np.flatnonzero((labels[order[:-1]] == 1) & (labels[order[1:]] == 0))[0]
+        order[[k, k + 1]] = order[[k + 1, k]]
+    models = {"a": expit(dear), "b": expit(dear[np.argsort(order)] + 1.0)}
+    result = evaluate(labels, models, costs=(0.2, 0.4))
+    assert result["b"].auc > result["a"].auc
+    told = {row[1]: row[6] for row in result.answer.cells()[1:]}
+    assert (told["b"] > told["a"]) == bool(though)
+    assert re.fullmatch(rf"USE a\. b costs [\d.]+ more per 1,000 decisions{though}\.", result.answer.advice)
+
+
 def test_models_that_are_alike_cannot_be_told_apart():
     y, models = sample()
     noise = np.random.default_rng(3).normal(0.0, 0.01, len(y))

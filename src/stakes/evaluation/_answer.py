@@ -294,14 +294,11 @@ class _Maker:
     def _instead(self) -> str:
         """What the model costs that one would else have taken: that of the highest AUC, or the next one."""
         known, first = self.standings, self.first
-        if len(known.models) == 1:
-            return ""
-        prefers = {finding.models[0] for finding in self.findings if finding.code == "auc-disagrees"}
         rivals = [name for name in known.ranking[1:] if math.isfinite(known[name].score)]
         if not rivals:
             return ""
-        rival = next((name for name in rivals if name in prefers), rivals[0])
-        though = ", though its AUC is higher" if rival in prefers or known[rival].auc > known[first].auc else ""
+        rival = next((name for name in rivals if (name, first) == self._accused("auc-disagrees")), rivals[0])
+        though = ", though its AUC is higher" if round(known[rival].auc, 3) > round(known[first].auc, 3) else ""
         more = self.unit.told(known[rival].score - known[first].score).replace("below", "less than")
         return f" {rival} costs {more} more {self.unit.per}{though}."
 

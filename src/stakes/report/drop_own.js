@@ -52,7 +52,7 @@ function insteadAsked() {
   if (!rival || !Number.isFinite(rival.cost)) {
     return "";
   }
-  const though = rival.auc > first.auc ? said("though") : "";
+  const though = fixed(rival.auc, 3) > fixed(first.auc, 3) ? said("though") : "";
   return make("span", {}, ...told("instead", { rival: calledOf(rival), more: writeAsked(PER * rival.more), per: page.perWords, though }));
 }
 
