@@ -8,7 +8,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
-from stakes.costs import Fixed
+from stakes.costs import Fixed, LogOddsUniform
 from stakes.evaluation._words import Unit, Words, plural
 
 
@@ -373,6 +373,29 @@ def test_a_perfect_model_makes_no_mistake_on_these_rows():
     cost = evaluate(y, {"a": np.where(y == 1, 0.99, 0.01)}, costs=(0.1, 0.3)).answer.cost
     assert cost.endswith("): no decision by it is wrong on these rows.")
     assert "100%" not in cost
+
+
+def test_an_infinite_cost_beside_it_is_no_whole_of_which_a_share_is_saved():
+    y = np.tile([0, 1], 200)
+    scores = np.where(y == 1, 0.8, 0.2)
+    scores[:6] = [0.8, 0.2] * 3
+    models = {"a": scores, "b": np.where(np.arange(400) == 0, 1.0, scores)}
+    answer = evaluate(y, models, costs=LogOddsUniform(0.0, 1.0)).answer
+    rows = {row["model"]: row for row in answer.table.rows}
+    assert rows["b"]["cost"] == rows["treat all"]["cost"] == rows["treat none"]["cost"] == math.inf
+    assert all(math.isnan(row["more_low"]) for row in answer.table.rows[1:])
+    assert answer.cost.endswith("), and treating everyone an infinite amount.")
+    assert "two-sided" not in " ".join(answer.sentences)
+
+
+@pytest.mark.parametrize(("score", "told"), [(0.39, "over 99%"), (0.3, "over 99%"), (0.2001, "99%")])
+def test_a_cost_that_is_not_saved_whole_is_not_called_so(score, told):
+    y = np.repeat([1, 0], 2000)
+    scores = np.where(y == 1, np.where(np.arange(4000) < 9, score, 0.9), 0.01)
+    costs = columns(y, {"a": scores}, 0.2, 0.4)
+    saved = 1.0 - costs["a"].mean() / costs["treat all"].mean()
+    assert (0.995 <= saved < 1.0) == (told == "over 99%")
+    assert f", {told} less than treating everyone." in evaluate(y, {"a": scores}, costs=(0.2, 0.4)).answer.cost
 
 
 def test_a_constant_score_is_not_to_be_used_though_it_costs_less_than_both_references():

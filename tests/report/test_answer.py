@@ -98,11 +98,8 @@ RANGES += [(costs.Uniform, (1.0, 1.0))]
 
 def without_level(sentence):
     """Leave out the interval, which is of the one model here and of all rows there, and what it says of rows."""
-    return (
-        re.sub(r" \(95%: [^()]*\)", "", sentence.replace("\N{MINUS SIGN}", "-"))
-        .partition(" Just ")[0]
-        .partition(" For ")[0]
-    )
+    rows = r" (None|Just [\d,]+|[\d,]+) of the [\d,]+ .*| For .*"
+    return re.sub(rf" \(95%: [^()]*\)|{rows}", "", sentence.replace("\N{MINUS SIGN}", "-"))
 
 
 @pytest.fixture(scope="module", params=[{}, {"action": "refuse", "event": "bad loan", "rule": 0.25}], ids=repr)
@@ -111,6 +108,22 @@ def told(folder, request):
     y, scores = simulated(["a", "b", "c"], n=1000)
     evaluation = evaluate(y, scores, costs=(0.1, 0.3), **request.param)
     return y, scores, request.param, Report(evaluation, folder / f"sentences{len(request.param)}.html")
+
+
+def test_shares_and_infinite_costs_elsewhere_are_worded_as_in_the_answer(chromium, folder):
+    y = np.repeat([1, 0], 2000)
+    scores = np.where(y == 1, np.where(np.arange(4000) < 9, 0.39, 0.9), 0.01)
+    report = Report(evaluate(y, {"a": scores}, costs=(0.1, 0.3)), folder / "shares.html")
+    opened(chromium, report)
+    for make, bounds, told in (
+        (costs.Uniform, (0.2, 0.4), "over 99% less than treating everyone."),
+        (costs.LogOddsUniform, (0.0, 1.0), "and treating everyone an infinite amount."),
+    ):
+        choose(chromium, "weighting", "uniform" if make is costs.Uniform else "log-odds")
+        type_range(chromium, *bounds)
+        wanted = evaluate(y, {"a": scores}, costs=make(*bounds)).answer.cost
+        assert f", {told}" in wanted
+        assert without_level(text_of(chromium, ".cost")) == without_level(wanted)
 
 
 @pytest.mark.parametrize(("make", "bounds"), RANGES)

@@ -330,6 +330,8 @@ class _Maker:
             return self._beside(chosen)
         other = min(REFERENCES, key=lambda name: known[name].score)
         own, cost = known[chosen].score, known[other].score
+        if math.isinf(cost):
+            return f"and {called(other)} an infinite amount"
         share = 1.0 - own / cost if cost > 0.0 else math.nan
         if math.isnan(share) or not math.isfinite(share):
             return f"{called(other)} {self.unit.told(cost)}"
@@ -337,7 +339,8 @@ class _Maker:
             return f"as much as {called(other)}"
         choice = known.selection
         here = " on these rows" if choice is not None and other in choice.possible else ""
-        return f"{abs(share):.0%} {'less' if share > 0.0 else 'more'} than {called(other)}{here}"
+        told = "over 99%" if 0.995 <= share < 1.0 else f"{abs(share):.0%}"
+        return f"{told} {'less' if share > 0.0 else 'more'} than {called(other)}{here}"
 
     def _beside(self, reference: str) -> str:
         """The cost of the best model."""
@@ -417,7 +420,7 @@ class _Maker:
         every = len(less) == len(others) and len(equal) == 1 and len(known.models) > 1
         level = percent(known.confidence_level)
         shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
-        if any(name not in choice.possible and not known.more_than_first[name][1] > 0.0 for name in others):
+        if any(name not in choice.possible and known.more_than_first[name][1] <= 0.0 for name in others):
             shown.append(
                 "An interval reaches 0 or less beside a no: it is two-sided, and what may be best is judged by a "
                 "one-sided limit."

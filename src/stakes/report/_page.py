@@ -580,6 +580,7 @@ SPOKEN = {
     "other_cost": "{other} {cost}",
     "as_much": "as much as {other}",
     "less": "{share} less than {other}",
+    "nearly_all": "over 99%",
     "dearer": "{share} more than {other}",
     "note_like": "acts like “{constant}”",
     "below": "below {least}",

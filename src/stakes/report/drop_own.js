@@ -93,7 +93,7 @@ function againstAsked(rule) {
   }
   const other = refuses[1].cost < refuses[0].cost ? refuses[1] : refuses[0];
   const share = 1 - rule.cost / other.cost;
-  const filled = { other: calledOf(other), cost: writeAsked(other.cost), share: `${grouped(100 * Math.abs(share), 0, 0)}%` };
+  const filled = { other: calledOf(other), cost: writeAsked(other.cost), share: shareOf(share) };
   if (!Number.isFinite(share) || Math.abs(share) < 0.005) {
     return said(Number.isFinite(share) ? "as_much" : "other_cost", filled);
   }
@@ -114,7 +114,7 @@ function shownAsked() {
   const every = less.length === others.length && equal.length === 1 && models.length > 1;
   const filled = { level: LEVEL, best: calledOf(first), average: askedState.low === askedState.high ? "" : said("average") };
   const lines = less.length ? [told("shown_less", { ...filled, others: every ? [said("every_other")] : names(less) })] : [];
-  if (others.some((rule) => !rule.possible && !(rule.moreSimultaneous[0] > 0))) {
+  if (others.some((rule) => !rule.possible && rule.moreSimultaneous[0] <= 0)) {
     lines.push(told("one_sided"));
   }
   return open.length ? [...lines, told("not_shown", { best: calledOf(first), others: names(open) })] : lines;

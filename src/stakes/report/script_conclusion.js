@@ -66,9 +66,17 @@ function againstOf(rule, { order, all, none }, write) {
     return told(words, { best, other: best, cost: write(score) });
   }
   const other = none.integral < all.integral ? none : all;
+  if (other.integral === Infinity) {
+    return told("best_infinite", { best: calledOf(other) });
+  }
   const share = 1 - rule.integral / other.integral;
-  const filled = { other: calledOf(other), cost: write(other.score), share: `${grouped(100 * Math.abs(share), 0, 0)}%` };
+  const filled = { other: calledOf(other), cost: write(other.score), share: shareOf(share) };
   return told(!Number.isFinite(share) ? "other_cost" : Math.abs(share) < 0.005 ? "as_much" : share > 0 ? "less" : "dearer", filled);
+}
+
+// A share of a cost in whole percents; one short of all of it is not called all.
+function shareOf(share) {
+  return share >= 0.995 && share < 1 ? said("nearly_all") : `${grouped(100 * Math.abs(share), 0, 0)}%`;
 }
 
 // What is shown and what is not, is known of the reported range only.
