@@ -466,3 +466,56 @@ def test_saving_by_recalibration_is_said_where_it_is_shown_on_other_rows():
     assert (
         "Recalibrating a (isotonic regression on other rows) is not shown to save (0 to 5 per 1,000 decisions)" in said
     )
+
+
+def codes_left(result):
+    return {finding.code for finding in result.answer.findings if finding.severity != "info"}
+
+
+@pytest.mark.parametrize("others", [95, 100_000])
+def test_few_positives_are_said_of_a_model_without_mistakes_too(others):
+    y = np.repeat([1, 0], [5 if others == 95 else 20, others])
+    result = evaluate(y, np.where(y == 1, 0.9, 0.01), costs=(0.2, 0.4))
+    assert result.answer.cost.endswith(": no decision by it is wrong on these rows.")
+    assert "few-events" in codes_left(result)
+
+
+def test_few_positives_are_said_once():
+    y, logits, _ = drawn(60, 1)
+    result = evaluate(y, expit(logits), costs=(0.1, 0.3))
+    assert "few-events" in result.findings.codes
+    assert " of the 20 positives add to that cost" in result.answer.cost
+    assert "few-events" not in codes_left(result)
+
+
+def test_an_area_that_prefers_a_dearer_model_is_said_though_another_model_leads():
+    y, logits, rng = drawn(2000, 0, spread=1.3)
+    a, b = (-0.9 + 0.75 * (logits + 1.0) + rng.normal(0.0, 0.8, 2000) for _ in "ab")
+    two = evaluate(y, {"a": expit(a), "c": expit(logits + 3.0)}, costs=(0.2, 0.4))
+    three = evaluate(y, {"a": expit(a), "b": expit(b), "c": expit(logits + 3.0)}, costs=(0.2, 0.4))
+    assert "auc-disagrees" in set(two.findings.codes) & set(three.findings.codes)
+    assert two.answer.advice.endswith(" more per 1,000 decisions, though its AUC is higher.")
+    assert "auc-disagrees" not in codes_left(two)
+    assert three.answer.advice.startswith("These rows cannot tell ")
+    assert "auc-disagrees" in codes_left(three)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_risks_that_are_off_are_said_of_every_model(count):
+    y, logits, rng = drawn(2000, 3)
+    models = {f"m{k}": expit(logits + 1.0 + rng.normal(0.0, 0.3, 2000)) for k in range(count)}
+    result = evaluate(y, models, costs=(0.1, 0.3))
+    assert {f for each in result.findings if each.code == "calibration-in-the-large" for f in each.models} == {*models}
+    assert sum(f"{name}'s risks are " in result.answer.calibration for name in models) == 2
+    assert ("calibration-in-the-large" in codes_left(result)) == (count > 2)
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_treating_everyone_that_may_be_best_is_said_beside_many_models(count):
+    y, logits, rng = drawn(80, 1)
+    models = {f"m{k}": expit(logits + rng.normal(0.0, 0.6, 80)) for k in range(count)}
+    result = evaluate(y, models, costs=(0.1, 0.3))
+    assert "treat all" in result.selection.possible
+    assert "not-better" in result.findings.codes
+    assert ("treating everyone" in result.answer.not_shown[0]) == (count == 2)
+    assert ("not-better" in codes_left(result)) == (count == 6)

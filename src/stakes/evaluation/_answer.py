@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _MOST_NAMED, _MOST_OFF = 4, 2
 _MOST_ROWS, _ALIKE = 1e6, 0.01  # so many rows nobody gets to show a difference below this share of the cost
 _TIMES = np.geomspace(1.0, 1e12, 481)  # the rows at hand
+_THOUGH = ", though its AUC is higher"
 _POWER = 0.8416  # standard errors more, for four samples in five
-_OWN_PLACE = {"few-events", "not-better", "auc-disagrees", "calibration-in-the-large"}  # said where their number stands
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,18 +203,18 @@ def answer_of(standings: Standings, findings: Findings) -> Answer:
     leads = [value for value, low, _ in standings.more_than_first.values() if low > 0.0]
     unit = Unit.of(standings.options, [result.score for result in standings.results], leads)
     maker = _Maker(standings, findings, unit, standings.words)
-    shown, unshown = maker.shown()
+    advice, cost, (shown, unshown) = maker.advice(), maker.cost(), maker.shown()
     return Answer(
         read=standings.read,
         meaning=meaning(standings.options),
-        advice=maker.advice(),
-        cost=maker.cost(),
+        advice=advice,
+        cost=cost,
         table=ResultTable("Models by expected cost", _COLUMNS, maker.rows),
         unit=maker.unit_line(),
         shown=shown,
         not_shown=unshown,
         calibration=maker.calibration(),
-        findings=maker.left(),
+        findings=maker.left(advice, cost, unshown),
         details=tuple(maker.details()),
         per=unit.per,
         factor=unit.factor,
@@ -245,6 +245,12 @@ class _Maker:
     def first(self) -> str:
         """The model with the lowest cost."""
         return self.standings.ranking[0]
+
+    @property
+    def chosen(self) -> str:
+        """The decision with the lowest cost, or the first model where nothing can be said of that."""
+        choice = self.standings.selection
+        return self.first if choice is None else choice.chosen
 
     def advice(self) -> str:
         """What to do, or that the rows do not tell."""
@@ -298,14 +304,13 @@ class _Maker:
         if not rivals:
             return ""
         rival = next((name for name in rivals if (name, first) == self._accused("auc-disagrees")), rivals[0])
-        though = ", though its AUC is higher" if round(known[rival].auc, 3) > round(known[first].auc, 3) else ""
+        though = _THOUGH if round(known[rival].auc, 3) > round(known[first].auc, 3) else ""
         more = self.unit.told(known[rival].score - known[first].score).replace("below", "less than")
         return f" {rival} costs {more} more {self.unit.per}{though}."
 
     def cost(self) -> str:
         """What the decision costs, how sure that is, and against what."""
-        known, choice = self.standings, self.standings.selection
-        chosen = self.first if choice is None else choice.chosen
+        known, choice, chosen = self.standings, self.standings.selection, self.chosen
         result = known[chosen]
         if not math.isfinite(result.score):
             return f"{chosen} has an infinite cost: a score of exactly 0 or 1 on the wrong side."
@@ -493,10 +498,8 @@ class _Maker:
         if "calibration-in-the-large" not in codes:
             return []
         seen, said = codes["calibration-in-the-large"].evidence, []
-        turned = codes["inverted"].models if "inverted" in codes else ()
-        for name, ratio in list(seen["observed_to_expected"].items())[:_MOST_OFF]:
-            if name in turned:
-                continue
+        ratios = {k: ratio for k, ratio in seen["observed_to_expected"].items() if k not in self._accused("inverted")}
+        for name, ratio in list(ratios.items())[:_MOST_OFF]:
             ends = [seen[f"observed_to_expected_{end}"][name] for end in ("low", "high")]
             high = ratio < 1.0
             low, most = sorted(1.0 / end if high else end for end in ends) if all(ends) else (math.nan, math.nan)
@@ -571,9 +574,18 @@ class _Maker:
             yield say(words, best=self.first, mean=percent(mean), rate=percent(rate), **ends)
         yield from (finding.sentence for finding in self.findings if finding.code == "half-outside")
 
-    def left(self) -> tuple[Finding, ...]:
-        """Findings that no other place of the answer says, and one fact at most."""
-        grave = [f for f in self.findings if f.severity != "info" and f.code not in _OWN_PLACE]
+    def left(self, advice: str, cost: str, unshown: tuple[str, ...]) -> tuple[Finding, ...]:
+        """Findings that no sentence says, and one fact at most."""
+        carried, area, known = self._carried(self.chosen), self._accused("auc-disagrees"), self.standings
+        off = [name for name in self._accused("calibration-in-the-large") if name not in self._accused("inverted")]
+        references = known.selection is None or self.chosen in REFERENCES
+        said = {
+            "few-events": carried != "" and cost.endswith(carried),
+            "not-better": references or any(self.words.decision(name) in " ".join(unshown) for name in REFERENCES),
+            "auc-disagrees": f"USE {'. '.join(reversed(area))} costs " in advice and advice.endswith(_THOUGH + "."),
+            "calibration-in-the-large": len(off) <= _MOST_OFF,
+        }
+        grave = [f for f in self.findings if f.severity != "info" and not said.get(f.code)]
         return (*grave, *[f for f in self.findings if f.severity == "info" and f.code != "half-outside"][:1])
 
 
