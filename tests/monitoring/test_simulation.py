@@ -17,28 +17,28 @@ VALUES, CHANCES = np.array([0.0, 0.1, 0.825]), np.array([0.74276, 0.2243, 0.0329
 MEAN = float(CHANCES @ VALUES)
 
 
-def sums(rng, factor, shape, shock=0.0):
+def sums(rng, factor, shape, shock=0.0, rows=ROWS):
     """Sums of days at a mean that is so many times as high; a shock makes every second day dearer, others cheaper."""
     missed = CHANCES[2] + (factor - 1.0) * MEAN / VALUES[2]
     strength = 1.0 + shock * rng.choice((-1.0, 1.0), shape)[..., None]
     wrong = strength * np.array([CHANCES[1], missed])
-    counts = rng.multinomial(ROWS, np.concatenate([1.0 - wrong.sum(axis=-1, keepdims=True), wrong], axis=-1))
+    counts = rng.multinomial(rows, np.concatenate([1.0 - wrong.sum(axis=-1, keepdims=True), wrong], axis=-1))
     return counts @ VALUES, counts @ VALUES**2
 
 
-def first_alarms(days, alpha, unit, rng, *, streams=STREAMS, factor=1.0, begins=1, shock=0.0, block=500):
+def first_alarms(days, alpha, unit, rng, *, streams=STREAMS, factor=1.0, begins=1, shock=0.0, block=500, rows=ROWS):
     """Day of the first alarm of each stream, or 0."""
     capital, alarm = np.full((streams, len(evidence.BETS)), -np.inf), np.zeros(streams, dtype=int)
     for start in range(1, days + 1, block):
         count = min(block, days + 1 - start)
-        risen = sums(rng, factor, (count, streams), shock) if factor != 1.0 else None
-        usual = sums(rng, 1.0, (count, streams), shock)
+        risen = sums(rng, factor, (count, streams), shock, rows) if factor != 1.0 else None
+        usual = sums(rng, 1.0, (count, streams), shock, rows)
         for i, day in enumerate(range(start, start + count)):
             total, squares = (part[i] for part in (usual if risen is None or day < begins else risen))
             mine = (
-                evidence.day_factors(total / ROWS, MEAN)
+                evidence.day_factors(total / rows, MEAN)
                 if unit == "day"
-                else evidence.row_factors(float(ROWS), total, squares, MEAN)
+                else evidence.row_factors(float(rows), total, squares, MEAN)
             )
             capital = evidence.advance(capital, mine, day)
             new = (alarm == 0) & (evidence.log_evidence(capital, day) >= -math.log(alpha))
@@ -80,6 +80,47 @@ def test_delays_are_those_of_the_table_and_of_the_plan(unit, factor, begins):
     known = Reference("a", 1000, 0.0496, 0.149**2 + 0.0496**2, 0.0496)
     asked = Question(Uniform(0.05, 0.3), 0.0496, 0.8, 0.0496, 0.05, unit)
     assert abs(delay(asked, known, ROWS, factor - 1.0, begins) - np.median(seen)) <= room
+
+
+KNOWN = Reference("a", 1000, MEAN, float(CHANCES @ VALUES**2), MEAN)
+
+
+@pytest.mark.parametrize(("rows", "factor", "begins"), [(5, 2.0, 1), (10, 2.0, 1), (20, 1.5, 1), (10, 2.0, 201)])
+def test_a_plan_of_few_rows_a_day_is_near_the_median_of_simulated_delays(rows, factor, begins):
+    options = {"factor": factor, "begins": begins, "rows": rows, "block": 100}
+    alarms = first_alarms(begins + 500, 0.05, "day", np.random.default_rng(6), **options)
+    seen = alarms[alarms >= begins] - begins + 1
+    asked = Question(Uniform(0.05, 0.3), MEAN, 0.825, MEAN, 0.05, "day")
+    assert delay(asked, KNOWN, rows, factor - 1.0, begins) == pytest.approx(np.median(seen), rel=0.3)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 20, 200])
+def test_a_rise_within_the_budget_is_never_planned_to_be_seen(rows):
+    asked = Question(Uniform(0.05, 0.3), 1.1 * MEAN, 0.825, MEAN, 0.05, "day")
+    assert delay(asked, KNOWN, rows, 0.1, 1) is None
+    assert delay(asked, KNOWN, rows, 0.09, 201) is None
+
+
+@pytest.mark.parametrize("unit", ["day", "row"])
+def test_a_rise_that_no_rows_can_have_gets_no_delay(unit):
+    # costs of nothing or .5, a tenth of them dear: all are at a rise of 900%
+    known = Reference("a", 1000, 0.05, 0.025, 0.05)
+    asked = Question(Uniform(0.05, 0.3), 0.06, 0.825, 0.05, 0.05, unit)
+    assert delay(asked, known, 200, 8.9, 1) is not None
+    assert delay(asked, known, 200, 9.1, 1) is None
+
+
+@pytest.mark.parametrize("variance", [0.0, 1e-12, 0.001, 0.02, 0.0399, 0.04])
+def test_expected_factors_are_those_of_a_beta_law_with_two_moments(variance):
+    # mean .05 of at most .85: a variance of .04 is that of nothing or .85, 0 that of a constant
+    values, chances = evidence._bounded_law(0.05, variance, 0.85)
+    assert chances @ values == pytest.approx(0.05, rel=1e-12)
+    assert chances @ (values - 0.05) ** 2 == pytest.approx(variance, rel=1e-9, abs=1e-15)
+    if 0.0 < variance < 0.04:  # the higher moments of Beta(a, b): the product of (a + i) / (a + b + i)
+        strength = 0.05 * 0.8 / variance - 1.0
+        share = [(0.05 / 0.85 * strength + i) / (strength + i) for i in range(7)]
+        assert chances @ values**3 == pytest.approx(0.85**3 * math.prod(share[:3]), rel=1e-9)
+        assert chances @ values**7 == pytest.approx(0.85**7 * math.prod(share), rel=1e-9)
 
 
 def plain_delay(known, rise, begins, *, budget, alpha):
