@@ -235,12 +235,21 @@ def test_limits_hold_at_all_of_alpha_about_the_mean_of_the_reference(reference):
     assert monitor.update_sums(1, n=n, total=total, squares=squares).limits[0] == pytest.approx(lower, rel=1e-12)
 
 
-def test_an_upper_limit_below_the_budget_is_the_all_clear():
+def test_an_upper_limit_below_the_budget_is_of_the_mean_since_the_first_day():
     monitor = CostMonitor(COSTS, budget=0.08, unit="row", force=True)
     for day in range(1, 60):
         monitor.update_sums(day, n=500, total=20.0, squares=8.0)
     assert monitor.limits[1] < 0.08
-    assert "All clear" in monitor.describe()
+    assert "The mean cost since the first day is shown to be below 80.0 per 1,000 decisions." in monitor.describe()
+
+
+def test_nothing_is_said_to_be_below_the_budget_beside_an_alarm():
+    monitor = CostMonitor(COSTS, budget=0.1, unit="row", force=True)
+    for day in range(1, 1001):  # thirty dear days do not lift the mean of a thousand above the budget
+        monitor.update_sums(day, n=200, total=16.6 if day <= 970 else 33.6, squares=4.0 if day <= 970 else 12.0)
+    assert monitor.alarm
+    assert monitor.limits[1] < 0.1
+    assert "below" not in monitor.describe()
 
 
 def test_challenger_sees_which_model_costs_more():

@@ -599,8 +599,8 @@ class CostMonitor(Tabular):
             held = f"{_per_1000(low)} and {_per_1000(high)}"
             now = _per_1000(self.mean)
             said.append(f"The {mean} so far is {now}, and the true one between {held}, at every look ({seen}).")
-            if high < self.budget:
-                said.append(f"All clear: the {self._word} is shown to be below {limit}.")
+            if high < self.budget and not self.alarm:
+                said.append(f"The {self._word} since the first day is shown to be below {limit}.")
         said += self._change_words()
         if len(self._days) >= _FEW_DAYS and self.spread > 0.0:
             said.append(f"Day means spread {self.spread:.3g} times as much as their rows explain.")
