@@ -90,6 +90,20 @@ def test_a_change_of_cost_is_that_of_the_mix_and_that_of_the_promise(rule):
         assert found.standard_error**2 == pytest.approx(variance, rel=1e-12)
 
 
+def test_the_error_of_what_is_more_than_promised_needs_no_right_score():
+    rng, days = np.random.default_rng(7), []
+    for _ in range(2):  # scores nearer to a half than the risks: what they promise varies more than what happens
+        x = rng.normal(-1.0, 3.0, 600)
+        days.append((rng.random(600) < 1.0 / (1.0 + np.exp(-x)), 1.0 / (1.0 + np.exp(-x / 4.0))))
+    found = row(KeptEvaluation.of(evaluate(*days[1], **ASKED)).compare(KeptEvaluation.of(evaluate(*days[0], **ASKED))),
+                "more_than_promised", "model")  # fmt: skip
+    variance = 0.0
+    for y, s in days:
+        more = losses(y, s) - s * losses(np.True_, s) - (1.0 - s) * losses(np.False_, s)
+        variance += np.var(more, ddof=1) / len(y)
+    assert found.standard_error**2 == pytest.approx(variance, rel=1e-12)
+
+
 def test_dearer_models_are_named_after_the_correction_for_all_of_them():
     same = kept(6).compare(kept(5))
     assert (same.dearer, same.cheaper) == ((), ())

@@ -232,8 +232,8 @@ def _promised(day: Standings, model: str) -> Moments:
 
 
 def _more_than_promised(day: Standings, model: str) -> Moments:
-    """What the decisions cost beyond that."""
-    return promise_moments(all_cells(day, model)[0], day.costs, rule=day.rule).scaled(day.factor)
+    """What the decisions cost beyond that; a change of it asks for no right scores."""
+    return promise_moments(all_cells(day, model)[0], day.costs, rule=day.rule, right=False).scaled(day.factor)
 
 
 def _ratio(day: Standings, model: str) -> Moments:

@@ -185,14 +185,17 @@ def promise_moments(
     lags: int | str | None = None,
     *,
     rule: Rule = "score",
+    right: bool = True,
 ) -> Moments:
     """Moments of what rows cost more than their own scores promise, on the scale of the integral.
 
-    Scores that are right leave an error at least as large as chance does, whatever these rows show.
+    Scores that are ``right`` leave an error at least as large as chance does, whatever these rows show.
     """
     values, spread = _promise(cells.y, cells.score, costs, rule)
     negative, positive = worst_losses(costs).tolist()
     found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), (negative, positive)), codes, lags)
+    if not right:
+        return found
     least = float(np.dot(cells.square, spread**2)) / cells.total**2
     return replace(found, variance=max(found.variance, least)) if math.isfinite(found.variance) else found
 
