@@ -73,15 +73,26 @@ def test_prevalence_and_calibration_have_the_errors_of_their_formulas():
     assert low * high == pytest.approx(found.change**2, rel=1e-9)  # symmetric on the log scale
 
 
-@pytest.mark.parametrize("rule", ["score", 0.25])
-def test_a_change_of_cost_is_that_of_the_mix_and_that_of_the_promise(rule):
-    asked = {**ASKED, "rule": rule}
+@pytest.mark.parametrize(
+    ("rule", "more"),
+    [
+        ("score", {}),
+        (0.25, {}),
+        ("score", {"harm": {"a": 0.01}}),
+        ("score", {"harm": 0.02, "unit_cost": 50.0, "per": 10}),
+    ],
+)
+def test_a_change_of_cost_is_that_of_the_mix_and_that_of_the_promise(rule, more):
+    asked = {**ASKED, "rule": rule, **more}
     changes = kept(4, asked, shift=0.4, lift=0.4).compare(kept(3, asked))
     for name in NAMES:
         parts = row(changes, "promised", name), row(changes, "more_than_promised", name)
-        assert sum(part.change for part in parts) == pytest.approx(row(changes, "cost", name).change, rel=1e-9)
+        for each in ("change", "before", "after"):
+            assert sum(getattr(part, each) for part in parts) == pytest.approx(
+                getattr(row(changes, "cost", name), each), rel=1e-9
+            )
     days = drawn(3), drawn(4, shift=0.4, lift=0.4)
-    if rule == "score":
+    if rule == "score" and not more:
         scores = [models["a"] for _, models in days]
         promised = [s * losses(np.True_, s) + (1 - s) * losses(np.False_, s) for s in scores]
         found = row(changes, "promised", "a")

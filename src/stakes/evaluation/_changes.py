@@ -37,7 +37,7 @@ class Change:
     Parameters
     ----------
     quantity : str
-        "prevalence"; of each model "cost", "promised" (what its scores expect: the mix of cases),
+        "prevalence"; of each model "cost", "promised" (what its scores expect, with its harm: the mix of cases),
         "more_than_promised" (the rest of the cost) and "o_e_ratio"; of each pair "difference" in cost.
     model : str
         The model, or the pair as "a - b"; empty for the prevalence.
@@ -224,11 +224,11 @@ def _prevalence(day: Standings) -> Moments:
 
 
 def _promised(day: Standings, model: str) -> Moments:
-    """What the scores of a model expect its decisions to cost."""
+    """What the scores of a model expect its decisions to cost, with its harm."""
     cells, most = all_cells(day, model)[0], float(worst_losses(day.costs).max())
     values = promised_losses(cells.score, day.costs, day.rule)
     found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), (most, most)))
-    return found.within(0.0, most).scaled(day.factor)
+    return found.within(0.0, most).shifted(float(day.options.harms([model])[0])).scaled(day.factor)
 
 
 def _more_than_promised(day: Standings, model: str) -> Moments:
