@@ -198,6 +198,44 @@ def test_spread_of_days_is_the_root_of_the_ratio_of_variances_between_and_within
         day_spread([2], [0.5], [0.2])
 
 
+@pytest.mark.parametrize(
+    ("n", "totals", "squares", "wrong"),
+    [
+        ([10, 10], [5.0, 0.0], [1.0, 5.0], r"n 10, total 5, squares 1 at index 0"),  # 5^2 / 10 > 1
+        ([10, 10], [3.0, -5.0], [5.0, 10.0], r"total -5, squares 10 at index 1"),
+        ([10, 10.5], [5.0, 3.0], [5.0, 2.0], r"n 10.5, total 3"),
+        ([10, 10], [math.nan, 3.0], [5.0, 2.0], r"total nan"),
+        ([10, 10], [5.0, 3.0], [5.0, math.inf], r"squares inf at index 1"),
+        ([10, 10], [0.0, 3.0], [-1.0, 5.0], r"squares -1 at index 0"),
+    ],
+)
+def test_a_spread_of_sums_that_no_rows_have_is_refused(n, totals, squares, wrong):
+    with pytest.raises(ValueError, match=f"^n, totals and squares must be sums of rows .*{wrong}"):
+        day_spread(n, totals, squares)
+    with pytest.raises(ValueError, match=f"^n, totals and squares must be sums of rows .*{wrong}"):
+        CostMonitor(0.2, budget=0.1, unit="row", reference_days=(n, totals, squares))
+
+
+def test_days_before_cost_no_more_than_rows_can():
+    days = [10, 10], [5.0, 4.9], [4.5, 4.5]  # costs of .9 where .8 is the most
+    assert day_spread(*days) < 1.2
+    with pytest.raises(ValueError, match=r"^reference_days, day at index 1: squares must lie from .* got 4.5"):
+        CostMonitor(0.2, budget=0.1, unit="row", reference_days=([10, 10], [5.0, 4.9], [3.9, 4.5]))
+
+
+def test_spread_of_days_of_differences_is_that_of_their_rows():
+    rng = np.random.default_rng(3)
+    y = (rng.random((6, 200)) < 0.2).astype(int)
+    a, b = rng.random((2, 6, 200))
+    monitor, each = ChallengerMonitor(COSTS), []
+    for day in range(6):
+        monitor.update(day, y[day], a[day], b[day])
+        each.append([monitor._question.sums(y[day], score[day]).costs for score in (a, b)])
+    gaps = [first - second for first, second in each]
+    assert any(gap.sum() < 0.0 for gap in gaps)
+    assert monitor.spread == pytest.approx(np.sqrt(stats.f_oneway(*gaps).statistic))
+
+
 def test_limits_of_days_are_those_of_their_means():
     rng = np.random.default_rng(1)
     sizes = rng.integers(100, 300, 400)

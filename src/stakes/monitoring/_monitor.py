@@ -247,7 +247,7 @@ class CostMonitor(Tabular):
             model=model,
             largest=largest,
         )
-        check_unit_fits(unit, reference_days, force)
+        check_unit_fits(unit, reference_days, force, question.largest)
         self._start(question)
 
     def _start(self, question: Question) -> None:
@@ -504,9 +504,10 @@ class CostMonitor(Tabular):
     @property
     def spread(self) -> float:
         """Spread of the kept days' means over what their rows explain, as of :func:`day_spread`; nan if unknown."""
-        parts = [np.array([getattr(sums, name) for sums in self._sums]) for name in ("rows", "total", "squares")]
+        rows, total, squares = (np.array([getattr(day, name) for day in self._sums])
+                                for name in ("rows", "total", "squares"))  # fmt: skip
         try:
-            return day_spread(*parts)
+            return day_spread(rows, *_shifted(rows, total, squares, self._question.shift))
         except ValueError:
             return math.nan
 

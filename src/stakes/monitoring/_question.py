@@ -283,6 +283,14 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
         raise ValueError(
             "n, totals and squares must hold one number for each of two days or more, of two rows or more."
         )
+    most = np.sqrt(rows * np.maximum(square, 0.0)) * (1.0 + _ROUNDING)  # Cauchy and Schwarz
+    bad = ~((rows % 1.0 == 0.0) & (total >= 0.0) & (total <= most) & (square >= 0.0) & (square < np.inf))
+    if bad.any():
+        at = int(bad.argmax())
+        raise ValueError(
+            "n, totals and squares must be sums of rows that cost nothing or more, with total^2 / n at most squares, "
+            f"got n {rows[at]:g}, total {total[at]:g}, squares {square[at]:g} at index {at}."
+        )
     between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
     within = float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
     if not within > 0.0:
@@ -290,7 +298,12 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     return math.sqrt(between / within)
 
 
-def check_unit_fits(unit: str, reference_days: Sequence[ArrayLike] | None, force: bool) -> None:  # noqa: FBT001
+def check_unit_fits(
+    unit: str,
+    reference_days: Sequence[ArrayLike] | None,
+    force: bool,  # noqa: FBT001
+    largest: float,
+) -> None:
     """Refuse rows as the unit unless days before show that rows of a day have nothing in common."""
     if unit == "day" or check_flag(force, "force"):
         return
@@ -300,6 +313,11 @@ def check_unit_fits(unit: str, reference_days: Sequence[ArrayLike] | None, force
             "totals, squares) of days before, say force=True, or keep unit='day'."
         )
     ratio = day_spread(*reference_days)
+    for at, (n, total, square) in enumerate(np.transpose([np.asarray(part) for part in reference_days]).tolist()):
+        try:
+            DaySums(int(n), total, square).check(0.0, largest)
+        except ValueError as error:
+            raise ValueError(f"reference_days, day at index {at}: {error}") from None
     if ratio > _MOST_SPREAD:
         raise ValueError(
             f"unit={unit!r} would raise false alarms: day means spread {ratio:.3g} times as much as rows explain, and "
