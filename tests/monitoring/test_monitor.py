@@ -109,6 +109,36 @@ def test_missing_labels_are_refused_or_counted_as_the_dearest(empty):
         monitor.update(2, y, score, missing="drop")
 
 
+def test_a_day_or_a_group_without_any_label_counts_as_the_dearest():
+    y, score = np.array([0, 1] * 20), np.linspace(0.02, 0.6, 40)
+    place = np.repeat(["x", "y"], 20)
+    models, groups = {"a": score}, {"place": place}
+    kept_groups = KeptEvaluation.of(evaluate(y, models, costs=COSTS, groups=groups))
+    some, none = np.where(place == "x", y, np.nan), np.full(40, np.nan)
+    watch = CostMonitors(COSTS, reference=kept_groups).update(1, some, models, groups=groups, missing="cost")
+    dearest = np.maximum(*(regret([label] * 40, score) for label in (0, 1)))
+    assert watch.monitors["a, place = y"].mean == pytest.approx(dearest[20:].mean(), abs=1e-5)
+    whole = CostMonitor(COSTS, budget=0.05).update(1, none, score, missing="cost")
+    assert whole.mean == pytest.approx(dearest.mean(), abs=1e-5)
+    with pytest.raises(ValueError, match="y_true lacks 40 of 40 labels"):
+        whole.update(2, none, score)
+    for monitor, nobody in ((whole, []), (watch, {"a": []})):
+        with pytest.raises(ValueError, match="y_true must hold at least one row, got none"):
+            monitor.update(2, [], nobody, missing="cost")
+
+
+def test_two_columns_need_a_label_that_tells_them_apart():
+    y, score = np.where(np.arange(40) % 2, "yes", "no"), np.linspace(0.02, 0.6, 40)
+    reference = KeptEvaluation.of(evaluate(y, {"a": score}, costs=COSTS, pos_label="yes"))
+    none, two = np.full(40, None, dtype=object), np.column_stack([1.0 - score, score])
+    for monitor, columns in (
+        (CostMonitor(COSTS, reference=reference), two),
+        (CostMonitors(COSTS, reference=reference), {"a": two}),
+    ):
+        with pytest.raises(ValueError, match=r"two columns of y_prob.* cannot be distinguished where y_true holds no"):
+            monitor.update(1, none, columns, missing="cost")
+
+
 def test_days_come_in_order_and_once():
     monitor = CostMonitor(COSTS, budget=0.05)
     monitor.update_sums(dt.date(2026, 11, 23), n=10, total=0.1, squares=0.05)

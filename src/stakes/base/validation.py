@@ -659,11 +659,12 @@ def _as_name(label: Any) -> str:
 
 def _column_of(pos_label: object, distinct: list[Any], name: str) -> int:
     """Return the positive class's column; a single label must be of the pair 0 and 1 or -1 and 1."""
-    if len(distinct) == 1:
-        pairs = [pair for pair in _PAIRS if distinct[0] in pair and pos_label in pair]
+    if len(distinct) < 2:
+        pairs = [pair for pair in _PAIRS if distinct and distinct[0] in pair and pos_label in pair]
         if not pairs:
+            held = f"{distinct[0]!r} only" if distinct else "no label"
             raise ValueError(
-                f"the two columns of {name} cannot be distinguished where y_true holds {distinct[0]!r} only: "
+                f"the two columns of {name} cannot be distinguished where y_true holds {held}: "
                 "pass the column of the positive class."
             )
         distinct = pairs[0]
@@ -822,7 +823,7 @@ def labels_seen(labels: NDArray[Any], y: Bools) -> list[Any]:
 
 def _few_labels(labels: NDArray[Any]) -> list[Any] | None:
     """Return one or two distinct texts, sorted, by comparison, which is faster than a sort; else None."""
-    first = labels[0]
+    first = labels[0] if len(labels) else None
     if not isinstance(first, str):
         return None
     try:

@@ -117,9 +117,10 @@ class Question:
         pos_label = match_label(self.pos_label, labels[known].tolist())
         column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], pos_label)
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
-        y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
-        costs[known] = row_losses(y, score[known], self.costs, self.rule)
+        if known.any():
+            y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
+            costs[known] = row_losses(y, score[known], self.costs, self.rule)
         return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score))
 
     def promised(self, score: Floats) -> float:
@@ -138,19 +139,19 @@ class Question:
 
 
 def known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return labels and which are known, one at least; refuse missing ones unless they count as the dearest."""
+    """Return labels and which are known; refuse missing ones unless they count as the dearest."""
     if missing is not None:
         check_choice(missing, "missing", ("cost",))
     labels = to_array(y_true, "y_true")
     if labels.ndim != 1:
         raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
+    if not len(labels):
+        raise ValueError("y_true must hold at least one row, got none.")
     known = np.ones(len(labels), dtype=bool)
     if labels.dtype.kind in "fO":
         known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
     if missing is None and not known.all():
         raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}.")
-    if not known.any():
-        raise ValueError("y_true must hold at least one label.")
     return labels, known
 
 
