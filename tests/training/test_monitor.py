@@ -55,6 +55,29 @@ def test_any_registered_metric_streams_to_its_value_on_all_rows(name):
     assert monitor.compute() == pytest.approx(once, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["penalized_brier_loss", "bounded_brier_loss", "roc_auc_score", "money"])
+def test_a_batch_without_weight_adds_nothing(name):
+    y, p, w = MULTI if name == "penalized_brier_loss" else BINARY
+    w = np.where(np.arange(300) // 50 == 2, 0, w)
+    asked = {"false_positive": 3, "false_negative": 20} if name == "money" else {}
+    whole, parts = (MetricMonitor(name, **asked) for _ in range(2))
+    for part in batches((y, p, w), [50, 100, 150]):
+        parts.update(*part)
+    assert parts.compute() == pytest.approx(whole.update(y, p, w).compute(), rel=1e-12)
+    with pytest.raises(ValueError, match="sample_weight"):
+        parts.update(y[:5], p[:5], np.zeros(4))
+
+
+def test_an_amount_of_zero_is_no_weight_of_zero():
+    monitor = MetricMonitor("money", false_positive=5, false_negative="weight")
+    with pytest.raises(ValueError, match="acting never hurts in 0 rows and never helps in 2"):
+        monitor.update([0, 1], [0.2, 0.4], [0.0, 0.0])
+    with pytest.raises(ValueError, match="sample_weight"):
+        MetricMonitor("expected_regret", costs=(0.1, 0.3)).update(
+            RowCosts([0, 1], false_positive=1.0, false_negative=2.0), [0.2, 0.4], [0.0, 0.0]
+        )
+
+
 @given(
     st.lists(st.integers(1, 299), max_size=12, unique=True), st.sampled_from(["penalized_log_loss", "roc_auc_score"])
 )

@@ -336,7 +336,7 @@ class MetricMonitor:
             Of shape (n, classes) for a multi-class metric; of shape (n,) or (n, 2) for a binary one. Probabilities,
             unless the monitor was made with ``logits=True``.
         sample_weight : array_like of shape (n,), optional
-            Weights >= 0.
+            Weights >= 0; a batch of zeros adds nothing.
 
         Returns
         -------
@@ -356,6 +356,8 @@ class MetricMonitor:
         0.5
         """
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        if not isinstance(y_true, Outcome) and not self.amount_is_weight and _all_zero(sample_weight, y_prob):
+            return self
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
         if self.metric.task == "binary":
@@ -608,6 +610,12 @@ def as_monitor(
     if beside:
         raise TypeError(f"a MetricMonitor carries its own settings, got {beside[0]}= beside it.")
     return metric
+
+
+def _all_zero(sample_weight: Any, y_prob: Any) -> bool:
+    """Whether no row of a batch counts."""
+    weight = None if sample_weight is None else to_array(to_host(sample_weight), "sample_weight")
+    return weight is not None and weight.shape == (len(y_prob),) and not weight.any()
 
 
 def _positive_first(labels: Any, pos_label: object, weight: Any, *, seen: bool | None) -> bool:
