@@ -183,6 +183,15 @@ def test_what_cannot_be_watched_is_refused_by_name(reference):
         CostMonitor(COSTS, reference=0.05)
 
 
+@pytest.mark.parametrize(("budget", "largest"), [(1e150, 1e200), (1.0, 1e200), (1e-300, 1.0)])
+def test_costs_whose_squares_are_no_numbers_are_refused(budget, largest):
+    with pytest.raises(ValueError, match=r"^budget and largest must lie in \[1e-140, 1e\+140\], .* got 1"):
+        CostMonitor(0.2, budget=budget, largest=largest)
+    monitor = CostMonitor(0.2, budget=1e139, largest=1e140, unit="row", force=True).update_costs(1, [1e140] * 50)
+    assert (monitor.mean, monitor.alarm) == (pytest.approx(1e140), True)
+    assert all(map(math.isfinite, monitor.limits))
+
+
 @pytest.mark.parametrize(
     ("sums", "message"),
     [

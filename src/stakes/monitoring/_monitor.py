@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from stakes.base.validation import check_number, check_same_order, check_scores, check_unit, check_whole, to_array
+from stakes.base.validation import (
+    SQUARED_WELL,
+    check_number,
+    check_same_order,
+    check_scores,
+    check_unit,
+    check_whole,
+    to_array,
+)
 from stakes.core.options import check_rule
 from stakes.costs import CostDistribution, as_costs
 from stakes.monitoring._question import (
@@ -910,8 +918,8 @@ def _read_question(entries: JsonReader) -> Question:
     )
     unit, label = entries.text("unit"), entries.at("pos_label")
     rules = {
-        "largest": (largest > 0.0, "above 0"),
-        "budget": (0.0 < budget < largest, f"between 0 and largest, {largest:g}"),
+        "largest": (0.0 < largest <= SQUARED_WELL[1], f"above 0, at most {SQUARED_WELL[1]:g}"),
+        "budget": (SQUARED_WELL[0] <= budget < largest, f"between {SQUARED_WELL[0]:g} and largest, {largest:g}"),
         "centre": (0.0 < centre < largest, f"between 0 and largest, {largest:g}"),
         "alpha": (0.0 < alpha < 1.0, "between 0 and 1"),
         "tolerance": (tolerance >= 0.0, ">= 0"),

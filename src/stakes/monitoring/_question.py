@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base.validation import (
+    SQUARED_WELL,
     check_choice,
     check_flag,
     check_kind,
@@ -222,6 +223,11 @@ def check_budget(budget: float, largest: float) -> float:
     if not 0.0 < budget < largest:
         raise ValueError(
             f"budget must lie above 0 and below {largest:g}, the most that a row can cost, got {budget:g}."
+        )
+    low, high = SQUARED_WELL
+    if budget < low or largest > high:
+        raise ValueError(
+            f"budget and largest must lie in [{low:g}, {high:g}], as costs are squared, got {budget:g} and {largest:g}."
         )
     return budget
 
