@@ -92,12 +92,15 @@ def test_texts_that_are_meant_as_numbers():
     assert not any(map(is_meant_as_number, ["", "x", "1,2,3", "5 kg", "12%%", "0x1f", ","]))
 
 
-def test_labels_are_whole_numbers_up_to_where_floats_hold_each():
+def test_labels_are_whole_numbers_as_written_and_with_a_point_up_to_where_floats_hold_each():
     below, at = str(2**53 - 1), str(2**53)
-    assert tidy_label(pl.Series(["0", below])).to_list() == [0, 2**53 - 1]
-    assert tidy_label(pl.Series(["0", below])).dtype == pl.Int64
-    assert tidy_label(pl.Series(["0", at])).dtype == pl.Float64
-    assert tidy_label(pl.Series(["0", "-" + at])).dtype == pl.Float64
+    assert tidy_label(pl.Series(["0.0", below])).to_list() == [0, 2**53 - 1]
+    assert tidy_label(pl.Series(["0.0", below])).dtype == pl.Int64
+    assert tidy_label(pl.Series(["0.0", at])).dtype == pl.Float64
+    assert tidy_label(pl.Series(["0.0", "-" + at])).dtype == pl.Float64
+    for value in (2**53 + 1, -(2**63), 2**63 - 1, 2**64 - 1):
+        assert tidy_label(pl.Series(["0", f" {value}", "NaN"])).to_list() == [0, value, None]
+    assert tidy_label(pl.Series(["0", str(2**64)])).dtype == pl.Float64
     assert tidy_label(pl.Series(["0.5", "1"])).to_list() == [0.5, 1.0]
     assert tidy_label(pl.Series([" 1.0", "0 ", ""])).to_list() == [1, 0, None]
     assert tidy_label(pl.Series(["True", "FALSE"])).to_list() == [True, False]

@@ -727,9 +727,12 @@ def match_label(pos_label: object, values: list[Any]) -> object:
     if all(isinstance(v, bool) for v in values):
         return {"true": True, "1": True, "false": False, "0": False}.get(pos_label.strip().lower(), pos_label)
     try:
-        return float(pos_label)
+        number, exact = float(pos_label), Decimal(pos_label.strip())
     except ValueError:
         return pos_label
+    # integers of 17 digits may be one float
+    found = [v for v in values if v == exact] or [v for v in values if isinstance(v, float) and v == number]
+    return found[0] if found else number if abs(number) < 2**53 else pos_label
 
 
 def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:

@@ -287,9 +287,14 @@ def tidy_label(text: pl.Series) -> pl.Series:
     blank = text.str.strip_chars() == ""
     text = text.set(blank, None) if blank.any() else text
     distinct = text.drop_nulls().unique()
-    numbers = distinct.str.strip_chars().cast(pl.Float64, strict=False)
+    cells = distinct.str.strip_chars()
+    numbers = cells.cast(pl.Float64, strict=False)
     if len(distinct) and not numbers.null_count():
-        numbers = numbers.fill_nan(None).drop_nulls()
+        numbers = numbers.fill_nan(None)
+        for kind in (pl.Int64, pl.UInt64):  # not by way of floats, which merge integers of 17 digits
+            if (cells.cast(kind, strict=False).is_null() == numbers.is_null()).all():
+                return text.str.strip_chars().cast(kind, strict=False)
+        numbers = numbers.drop_nulls()
         whole = (numbers == numbers.round()).all() and (numbers.abs() < 2**53).all()
         return text.str.strip_chars().cast(pl.Float64).fill_nan(None).cast(pl.Int64 if whole else pl.Float64)
     if len(distinct) and distinct.str.to_lowercase().is_in(["true", "false"]).all():

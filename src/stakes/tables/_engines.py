@@ -577,8 +577,11 @@ def is_positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refus
     mine = [values[code] for code, yes in zip(codes, is_positive, strict=True) if yes]
     if not mine:
         return nw.col(roles.label).is_null()  # no row is
-    kind = nw.String if isinstance(mine[0], str) else nw.Float64
-    return nw.col(roles.label).cast(kind) == (mine[0] if kind is nw.String else float(mine[0]))
+    value, label = mine[0], nw.col(roles.label)
+    if isinstance(value, int) and not isinstance(value, bool):  # as floats, integers of 17 digits may be equal
+        return (label if frame.collect_schema()[roles.label].is_integer() else label.cast(nw.Int64)) == value
+    kind = nw.String if isinstance(value, str) else nw.Float64
+    return label.cast(kind) == (value if kind is nw.String else float(value))
 
 
 def _with_gaps(

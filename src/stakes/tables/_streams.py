@@ -216,7 +216,8 @@ def _labels(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> tuple[
     if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
         first = run(rows.select(label.cast(nw.Float64).alias(roles.label)).head(AT_ONCE))[roles.label]
         values, codes = encode_labels(first, Location(ordered=False))
-        if len(values) == 2 and codes.min() >= 0:
+        # at 2**53 and beyond, several integers are one float
+        if len(values) == 2 and codes.min() >= 0 and max(map(abs, values)) < 2**53:
             ups = positive_labels(values, codes, pos_label, Location(ordered=False), roles.label)
             positive = int(codes[np.argmax(ups)])
             return (values[1 - positive], values[positive]), label.cast(nw.Float64)
