@@ -46,6 +46,10 @@ def test_metrics_by_name_with_their_arguments(predictions, capsys):
         ("net_benefit_score", "needs threshold="),
         ("net_benefit_score:threshold=high", "KEY=NUMBER"),
         ("roc_auc_score:bounds=1", "takes no argument 'bounds'"),
+        (
+            "net_benefit_score:threshold=0.1,threshold=0.2",
+            "--metric net_benefit_score names 'threshold' more than once",
+        ),
     ],
 )
 def test_wrong_metrics_are_usage_errors(predictions, capsys, metric, message):
@@ -53,6 +57,13 @@ def test_wrong_metrics_are_usage_errors(predictions, capsys, metric, message):
     assert code == 2
     assert out == ""
     assert message in err
+
+
+def test_metric_that_is_named_twice_is_a_usage_error(predictions, capsys):
+    asked = ["--metric", "net_benefit_score:threshold=0.1", "--metric", "net_benefit_score:threshold=0.2"]
+    code, out, err = run(capsys, predictions, "--label", "y", "--costs", "0.1:0.4", *asked)
+    assert (code, out) == (2, "")
+    assert "--metric names 'net_benefit_score' more than once" in err
 
 
 MEANT = {

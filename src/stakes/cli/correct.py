@@ -13,7 +13,7 @@ from rich.text import Text
 from stakes.cli import options as opt
 from stakes.cli.console import ROW_ENDINGS, RowsOut, UsageError, note, plan_rows, print_table, working
 from stakes.cli.options import flag
-from stakes.cli.reading import read_amount, read_priors, read_share, split_names
+from stakes.cli.reading import read_amount, read_priors, read_share, refuse_twice, split_names
 from stakes.cli.task import Source
 from stakes.outputs.files import DataError
 from stakes.outputs.text import shown_name as name
@@ -122,9 +122,7 @@ def _check(names: list[str], label: str | None, weight: str | None, output: str 
     """Refuse what cannot be asked together."""
     if output is None and label is None:
         raise UsageError("nothing to do: --output names the corrected file, --label tests the correction")
-    twice = next((model for model in names if names.count(model) > 1), None)
-    if twice is not None:
-        raise UsageError(f"--models names {name(twice)!r} more than once")
+    refuse_twice("--models", names)
     if weight is not None and label is None:
         raise UsageError("--weight is for the test: it needs --label")
     if file == "-" and label is not None and output is not None:

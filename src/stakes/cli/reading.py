@@ -63,6 +63,7 @@ def read_harm(text: str | None) -> float | dict[str, float]:
     odd = next((part for part, _, _ in pairs if not part), None)
     if odd is not None:
         raise UsageError(f"--harm must be a number, or MODEL=NUMBER for some of the models, got {name(text)!r}")
+    refuse_twice("--harm", [model for model, _, _ in pairs])
     return {model: _harm(number) for model, _, number in pairs}
 
 
@@ -109,13 +110,15 @@ def read_metrics(texts: "Sequence[str] | None") -> dict[str, dict[str, float]]:
         if metric not in binary:
             near = guess_metric(metric, binary, mark="")
             raise UsageError(f"--metric must be one of {', '.join(binary)}, got {name(metric)!r}{near}")
-        options = {}
+        options: dict[str, float] = {}
         for part in filter(None, arguments.split(",")):
             key, _, value = part.partition("=")
+            refuse_twice(f"--metric {metric}", [*options, key])
             try:
                 options[key] = float(value)
             except ValueError:
                 raise UsageError(f"--metric {metric} takes KEY=NUMBER after the colon, got {name(part)!r}") from None
+        refuse_twice("--metric", [*found, metric])
         found[metric] = options
     _check_metrics(found)
     return found
@@ -262,6 +265,13 @@ def split_names(texts: "Sequence[str] | None", option: str) -> list[str] | None:
     if not all(names):
         raise UsageError(f"{option} must name columns, separated by commas, got {name(','.join(texts))!r}")
     return names
+
+
+def refuse_twice(option: str, names: "Sequence[str]") -> None:
+    """Refuse an option that gives one name twice, of which the last alone would count."""
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{option} names {name(twice)!r} more than once")
 
 
 # Ranges of plausible thresholds, in the ways people write them, become cost distributions.
