@@ -221,4 +221,4 @@ def test_input_is_never_overwritten(cli, tmp_path):
     file.write_text(GOOD, encoding="utf-8")
     outcome = cli("evaluate", file, "--label", "y", "--output", tmp_path / "work" / ".." / "good.csv")
     assert (outcome.code, file.read_text(encoding="utf-8")) == (2, GOOD)
-    assert "overwrite" in outcome.err
+    assert "overwritten" in outcome.err

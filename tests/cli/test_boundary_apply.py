@@ -257,7 +257,7 @@ def test_nothing_that_was_read_is_overwritten(kept, new, frame, cli, tmp_path):
     linked = tmp_path / "linked.csv"
     linked.symlink_to(kept)
     outcome = cli(*ASK, kept, new, "-o", linked)
-    assert (outcome.code, "would overwrite the boundary" in outcome.err) == (2, True)
+    assert (outcome.code, "BOUNDARY and --output name one file" in outcome.err) == (2, True)
     assert kept.read_bytes() == before
 
 

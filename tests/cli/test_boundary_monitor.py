@@ -253,7 +253,7 @@ def test_boundary_that_promises_no_precision_needs_one_named(bench, scores, cli)
         (["--min-precision", "1/0"], "--min-precision must be a share between 0 and 1, got '1/0'"),
         (["--decision", "d", "--score", "risk"], "--decision stands in place of"),
         (["--state", "s.txt"], "--state must name a file that ends in .json"),
-        (["--state", "w.json", "-o", "w.json"], "--state and --output must name two files"),
+        (["--state", "w.json", "-o", "w.json"], "--state and --output name one file"),
         (["-o", "w.parquet"], "--output"),
     ],
 )

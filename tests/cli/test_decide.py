@@ -264,7 +264,7 @@ def test_bad_requests_end_with_code_2_and_no_file(case, file, cli, folder):
 def test_predictions_are_not_overwritten(file, cli):
     before = file.read_bytes()
     outcome = cli("decide", file, *F1, "-o", file)
-    assert (outcome.code, "would overwrite the predictions" in outcome.err) == (2, True)
+    assert (outcome.code, "FILE and --output name one file" in outcome.err) == (2, True)
     assert file.read_bytes() == before
 
 

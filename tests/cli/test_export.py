@@ -103,7 +103,7 @@ def test_onnx_decides_as_the_rule_does(rules, cli):
         (["threshold.json", "--to", "onnx", "--score", "a"], 2, "onnx needs -o OUT.onnx"),
         (["pair.json", "--to", "onnx", "--score", "a", "--dialect", "spark", "-o", "r.onnx"], 2, "--dialect is of sql"),
         (["pair.json", "--to", "sql", "--score", "a", "-o", "r.csv"], 2, "must name a file that ends in .sql"),
-        (["threshold.json", "--to", "json", "-o", "threshold.json"], 2, "would overwrite"),
+        (["threshold.json", "--to", "json", "-o", "threshold.json"], 2, "RULE.json and --output name one file"),
         (["absent.json", "--to", "sql", "--score", "a"], 3, "absent.json"),
         (["kept.json", "--to", "sql", "--score", "a"], 3, "is no rule: it is a ScoreTable"),
         (["other.json", "--to", "sql", "--score", "a"], 3, "other.json: it names no format of stakes"),

@@ -101,6 +101,51 @@ def test_folder_is_no_target(data, cli, folder):
     assert "folder" in outcome.err
 
 
+ONE_FILE = {  # by what names one file twice: a command line
+    "FILE and --output": "evaluate ONE.csv --label y -o ONE.csv",
+    "FILE and --keep": "evaluate ONE.json --label y --keep ONE.json",
+    "--cost-matrix and --output": "evaluate p.csv --label y --classes a,b --cost-matrix C.csv "
+    "--cost-matrix ONE.csv -o ONE.csv",
+    "--keep and --output": "evaluate p.csv --label y --keep ONE.json -o ONE.json",
+    "--output and --config": "evaluate p.csv --label y --config ONE.json -o ONE.json",
+    "--against and --output": "check p.csv --label y --against ONE.json -o ONE.json",
+    "LATER.json and --output": "compare day.json ONE.json -o ONE.json",
+    "RULE.json and --output": "export ONE.json --to json -o ONE.json",
+    "FILE and --save": "update ONE.json --label y --save ONE.json",
+    "BOUNDARY and --output": "boundary apply ONE.csv p.csv -o ONE.csv",
+    "BOUNDARY and --state": "boundary monitor ONE.json p.csv --min-precision 0.9 --state ONE.json",
+    "--state and --output": "watch add p.csv --state ONE.json -o ONE.json",
+    "FILE and --state": "watch add p.csv ONE.json --state ONE.json",
+    "KEPT.json and --state": "watch start ONE.json --label y --state ONE.json",
+    "KEPT.json and --output": "watch plan ONE.json --rows-per-day 200 -o ONE.json",
+}
+
+
+@pytest.mark.parametrize("both", ONE_FILE)
+@pytest.mark.parametrize("linked", [False, True])
+def test_what_is_read_or_written_besides_is_overwritten_by_nothing(both, linked, cli, folder):
+    words = ONE_FILE[both].split()
+    first, second = [at for at, word in enumerate(words) if word.startswith("ONE")]
+    words[first] = words[first].replace("ONE", "one")
+    words[second] = words[second].replace("ONE", "two" if linked else "./one")
+    (folder / words[first]).write_text("# as it was", encoding="utf-8")
+    if linked:
+        (folder / words[second]).symlink_to(folder / words[first])
+    before = sorted(folder.iterdir())
+    outcome = cli(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"{both} name one file" in " ".join(outcome.err.split())
+    assert sorted(folder.iterdir()) == before
+    assert (folder / words[first]).read_text(encoding="utf-8") == "# as it was"
+
+
+def test_file_of_options_that_the_environment_names_is_not_overwritten(data, cli, folder, monkeypatch):
+    (folder / "options.json").write_text("[evaluate]\n", encoding="utf-8")
+    monkeypatch.setenv("STAKES_CONFIG", "options.json")
+    outcome = cli("evaluate", data, *RANGE, "-o", "options.json")
+    assert (outcome.code, (folder / "options.json").read_text(encoding="utf-8")) == (2, "[evaluate]\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full.")
 def test_full_disk_behind_stdout_is_one_message_and_no_report(data, folder, forker):
     with Path("/dev/full").open("w", encoding="utf-8") as full:

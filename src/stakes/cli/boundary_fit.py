@@ -149,13 +149,13 @@ class BoundaryTarget:
     piped: bool
 
 
-def plan(command: str, kept: "RepeatedUse", source: str) -> BoundaryTarget:
+def plan(command: str, kept: "RepeatedUse") -> BoundaryTarget:
     """Check everything that can be known of the files before the work is done."""
     piped = kept.output == STANDARD_OUTPUT
     if piped and kept.as_json:
         raise UsageError("--json and --output - both need standard output")
-    target = None if piped else check_target("--output", kept.output, (".json",), source)
-    picture = check_target("--plot", kept.plot, PLOT_ENDINGS, source)
+    target = None if piped else check_target("--output", kept.output, (".json",))
+    picture = check_target("--plot", kept.plot, PLOT_ENDINGS)
     if picture is not None and not find_spec("matplotlib"):
         raise ImportError("--plot needs matplotlib: pip install 'stakes[plot]'")
     return BoundaryTarget(command, target, picture, kept.as_json, piped)
@@ -473,7 +473,7 @@ def fit(
         read_share("--confidence-level", confidence_level),
         read_whole("--random-state", kept.random_state),
     )
-    return partial(run_fit, request, plan("boundary-fit", kept, file))
+    return partial(run_fit, request, plan("boundary-fit", kept))
 
 
 def read_options(asked: FitArguments, how: Solving) -> dict[str, Any]:
@@ -737,7 +737,7 @@ def certify(
     columns = BoundaryColumns.of(named, reading)
     source = columns.source(file, None, reading.on_missing, reading.file_format)
     request = CertifyJob(source, columns, options, accepts_nothing=promised.fail_on == FailOn.NONE)
-    return partial(run_certify, request, plan("boundary-certify", kept, file))
+    return partial(run_certify, request, plan("boundary-certify", kept))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

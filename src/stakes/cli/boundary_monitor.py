@@ -32,7 +32,6 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
-    is_file,
     note,
     plan_delivery,
     plan_rows,
@@ -84,9 +83,7 @@ def apply(
     decision.
     """
     refuse_twice_standard_input(boundary, [file])
-    where = plan_rows("boundary-apply", output, ROW_ENDINGS, file, as_json=as_json)
-    if is_file(where.target, boundary):
-        raise UsageError(f"--output {name(str(output), 200)!r} would overwrite the boundary")
+    where = plan_rows("boundary-apply", output, ROW_ENDINGS, as_json=as_json)
     given = {"score": score, "uncertainty": uncertainty}
     return partial(run_apply, ApplyJob(boundary, file, given, column, on_missing, file_format), where)
 
@@ -287,13 +284,8 @@ def monitor(
     refuse_twice_standard_input(boundary, files)
     if watching.decision is not None and (watching.score is not None or watching.uncertainty is not None):
         raise UsageError("--decision stands in place of --score and --uncertainty")
-    kept = check_target("--state", watching.state, (".json",), files[0])
-    delivery = plan_delivery("boundary-monitor", None, printing.output, as_json=printing.as_json, source=files[0])
-    for file in (boundary, *files):
-        if file != STANDARD_INPUT and (is_file(kept, file) or is_file(delivery.output, file)):
-            raise UsageError(f"{name(file, 200)!r} would be overwritten")
-    if kept is not None and kept == delivery.output:
-        raise UsageError("--state and --output must name two files")
+    kept = check_target("--state", watching.state, (".json",))
+    delivery = plan_delivery("boundary-monitor", None, printing.output, as_json=printing.as_json)
     level = read_share("--confidence-level", watching.confidence_level)
     promise = Promise(read_promise(watching.min_precision), level)
     given = {key: getattr(watching, key) for key in ("label", "score", "uncertainty")}

@@ -260,7 +260,7 @@ _NO_NAME = OSError, RuntimeError, ValueError  # a loop of links, a name too long
 _BINARY = {".parquet", ".arrow", ".ipc", ".feather"}
 
 
-def check_target(option: str, text: str | None, endings: Sequence[str], source: str | None = None) -> Path | None:
+def check_target(option: str, text: str | None, endings: Sequence[str]) -> Path | None:
     """Return where a file is to go, or say why it cannot go there."""
     if text is None:
         return None
@@ -279,15 +279,13 @@ def check_target(option: str, text: str | None, endings: Sequence[str], source: 
         raise UsageError(f"{option} {shown}: there is no folder {str(target.parent)!r}")
     if not os.access(target.parent, os.W_OK):
         raise UsageError(f"{option} {shown}: the folder {str(target.parent)!r} cannot be written to")
-    if source is not None and is_file(target, source):
-        raise UsageError(f"{option} {shown} would overwrite the predictions")
     return target
 
 
-def is_file(target: Path | None, given: str) -> bool:
-    """Whether a file to write is the one that was given to be read."""
+def is_one_file(first: str, second: str) -> bool:
+    """Whether two names are of one file."""
     try:
-        return target is not None and target == Path(given).resolve()
+        return Path(first).resolve() == Path(second).resolve()
     except _NO_NAME:  # which the reader will say
         return False
 
@@ -370,16 +368,14 @@ class Delivery:
         return self.output is None and not self.as_json
 
 
-def plan_delivery(
-    command: str, report: str | None, output: str | None, *, as_json: bool, source: str | None = None
-) -> Delivery:
+def plan_delivery(command: str, report: str | None, output: str | None, *, as_json: bool) -> Delivery:
     """Check everything that can be known of the files before the work is done."""
     if output == STANDARD_OUTPUT:
         output = None
     delivery = Delivery(
         command,
-        check_target("--report", report, REPORT_ENDINGS, source),
-        check_target("--output", output, OUTPUT_ENDINGS, source),
+        check_target("--report", report, REPORT_ENDINGS),
+        check_target("--output", output, OUTPUT_ENDINGS),
         as_json,
     )
     if as_json and delivery.output is not None and delivery.output.suffix.lower() != ".json":
@@ -423,12 +419,12 @@ class RowsOut:
             staged.commit()
 
 
-def plan_rows(command: str, output: str | None, endings: Sequence[str], source: str, *, as_json: bool) -> RowsOut:
+def plan_rows(command: str, output: str | None, endings: Sequence[str], *, as_json: bool) -> RowsOut:
     """Check everything that can be known of the file to write before the work is done."""
     piped = output == STANDARD_OUTPUT
     if piped and as_json:
         raise UsageError("--json and --output - both need standard output")
-    return RowsOut(command, None if piped else check_target("--output", output, endings, source), piped, as_json)
+    return RowsOut(command, None if piped else check_target("--output", output, endings), piped, as_json)
 
 
 def deliver(

@@ -112,7 +112,7 @@ def correct(
     }
     correction = read_correction(weights, (keep, repeat), (training_prior, prior), pos_label)
     names = _check(split_names(models, "--models") or [], label, weight, output, file)
-    where = plan_rows("correct", output, ROW_ENDINGS, file, as_json=as_json)
+    where = plan_rows("correct", output, ROW_ENDINGS, as_json=as_json)
     groups = [label] if label is not None and correction.classes else None  # whose values the classes must be
     test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format, groups)
     return partial(run, CorrectJob(file, names, correction, suffix, on_missing, file_format, test), where)

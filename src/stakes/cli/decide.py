@@ -592,7 +592,7 @@ def decide(
         settings = DeferralSettings(correction, column, *deferring.terms)
     names = {"models": split_names(models, "--models") or [], "groups": split_names(groups, "--groups") or []}
     reading = {**names, "numbers": amounts.stake_columns, "on_missing": on_missing, "format": file_format}
-    return partial(run, file, reading, settings, plan_rows("decide", output, check_endings(), file, as_json=as_json))
+    return partial(run, file, reading, settings, plan_rows("decide", output, check_endings(), as_json=as_json))
 
 
 def run(file: str, reading: Mapping[str, Any], settings: ColumnSettings, where: RowsOut) -> None:
@@ -701,7 +701,7 @@ def export(
     Rules are a boundary, a threshold, a pair of thresholds between which cases are deferred, decisions with amounts by
     row, and an update of scores.
     """
-    target = check_target("--output", output, (f".{to}",), file)
+    target = check_target("--output", output, (f".{to}",))
     typed = dict(zip(_FLAGS, (score, uncertainty, false_positive_cost, false_negative_cost), strict=True))
     if to == To.JSON:
         given = [_FLAGS[key] for key, text in typed.items() if text is not None] + ["--missing"] * (missing is not None)

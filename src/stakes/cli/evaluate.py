@@ -21,7 +21,6 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
-    is_file,
     plan_delivery,
     working,
 )
@@ -71,9 +70,9 @@ def evaluate(
     With more than two classes or actions, name the classes and give a matrix of costs: --classes low,mid,high
     --cost-matrix costs.csv. Each model then has one column for each class, such as gbm_low.
     """
-    delivery = plan_delivery("evaluate", report, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("evaluate", report, output, as_json=as_json)
     several = unlabelled or classes is not None or cost_matrix is not None
-    delivery = replace(delivery, kept=_to_keep(keep, reading.file, told, judging, binary=not several))
+    delivery = replace(delivery, kept=_to_keep(keep, told, judging, binary=not several))
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
     if unlabelled:
@@ -98,15 +97,13 @@ def evaluate(
     return partial(run_evaluate, task, further.questions(), details=details, calibration=calibration)
 
 
-def _to_keep(
-    keep: str | None, file: str, told: OutcomeArguments, judging: EvaluationArguments, *, binary: bool
-) -> Path | None:
+def _to_keep(keep: str | None, told: OutcomeArguments, judging: EvaluationArguments, *, binary: bool) -> Path | None:
     """Where the evaluation is kept, refused where it needs its rows."""
     if keep is not None and (not binary or told != OutcomeArguments()):
         raise UsageError("--keep is of two classes in a column, --label: other outcomes rest on their rows")
     if keep is not None and (judging.clusters is not None or judging.lags is not None):
         raise UsageError("--keep takes no --clusters and no --lags: their errors rest on the rows")
-    return check_target("--keep", keep, (".json",), file)
+    return check_target("--keep", keep, (".json",))
 
 
 def provenance(source: Source) -> dict[str, str]:
@@ -211,7 +208,7 @@ def check(
     if DEARER in failing and against is None and not judging.groups:
         raise UsageError(f"--fail-on {DEARER} needs --against KEPT.json, or --groups to hold each against the others")
     request = CheckJob(failing, read_codes("--ignore", ignore), against)
-    delivery = plan_delivery("check", None, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("check", None, output, as_json=as_json)
     if len(told.horizons) > 1:
         raise UsageError("--horizon must be one time to be checked")
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
@@ -374,7 +371,7 @@ def compare(
     Of two kept evaluations of different rows: what changed in the cost of each model, in the mix of cases, and in
     calibration.
     """
-    delivery = plan_delivery("compare", None, output, as_json=as_json, source=reading.file)
+    delivery = plan_delivery("compare", None, output, as_json=as_json)
     if reading.later is not None:
         return _plan_days(reading.file, reading.later, (reading, told, judging), delivery)
     pair = _read_pair(reading.models)
@@ -393,8 +390,6 @@ def _plan_days(before: str, after: str, typed: tuple[Any, ...], delivery: Delive
         refuse_settings(vars(given), vars(default))
     if before == after:
         raise UsageError(f"{name(after, 200)!r} is named twice: the rows of two kept evaluations must be others")
-    if is_file(delivery.output, after):
-        raise UsageError(f"{name(after, 200)!r} would be overwritten")
     return partial(run_days, before, after, delivery)
 
 

@@ -13,6 +13,7 @@ import traceback
 import warnings
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +28,7 @@ from stakes.cli.console import (
     UsageProblem,
     explain,
     fail,
+    is_one_file,
     note,
     open_streams,
     parsing_problem,
@@ -65,6 +67,7 @@ _LARGEST, _MOST_POINTS = 1 << 16, 2000
 NUMERIC = re.compile(r"\b(LOW:HIGH|K|N|T|SHARE|LEVEL|AMOUNT|NUMBER|VALUE|RATIO|BETA|SEED)\b(?!,)")
 RANGE = re.compile(r"\bLOW:HIGH\b")
 NAMES = re.compile(r"[A-Z]+,")
+_FILE = re.compile(r"\b(FILE|OUT)\b|\.(json|html|png)$")
 # One of these stands for all of its line: the nearest to the command line is taken.
 RIVALS = (
     ("costs", "odds", "false-alarms-per-miss"),
@@ -265,6 +268,9 @@ class Command(click.Command):
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
             ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
+        if not ctx.resilient_parsing:
+            config = ctx.params.get("config") or os.environ.get(VARIABLE)
+            _refuse_overwriting(self, {**ctx.params, "config": config})
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -281,6 +287,22 @@ class Command(click.Command):
         if reason is not None:
             raise LimitError(reason)
         return super().invoke(ctx)
+
+
+def _refuse_overwriting(command: Command, given: Mapping[str, Any]) -> None:
+    """Refuse to write to a file that is read, or that is written besides."""
+    found: list[tuple[Any, str]] = []
+    for param in command.params:
+        if isinstance(param, Argument) or _FILE.search(getattr(param, "metavar", None) or ""):
+            value = given[str(param.name)]
+            found += [(param, text) for text in ([value] if isinstance(value, str) else value or ()) if text != "-"]
+    for (first, one), (second, other) in combinations(found, 2):
+        if first is not second and WRITTEN.intersection((first.name, second.name)) and is_one_file(one, other):
+            both = " and ".join(
+                str(each.metavar).strip("[].") if isinstance(each, Argument) else each.opts[0]
+                for each in (first, second)
+            )
+            raise UsageError(f"{both} name one file, {name(other, 200)!r}, which would be overwritten")
 
 
 def _left_over(command: Any, rest: list[str]) -> str:

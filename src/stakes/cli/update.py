@@ -95,8 +95,8 @@ def update(
         raise UsageError("standard input is read once: --output needs a file")
     names = split_names(models, "--models")
     settings = {"method": method.value, "costs": None if costs is None else read_costs(costs, None, None, None)}
-    where = plan_rows("update", output, ROW_ENDINGS, file, as_json=as_json)
-    target = check_target("--save", save, (".json",), file)
+    where = plan_rows("update", output, ROW_ENDINGS, as_json=as_json)
+    target = check_target("--save", save, (".json",))
     source = Source(file, label, names, weight, pos_label, on_missing, file_format)
     return partial(run, UpdateJob(source, settings, suffix, target), where)
 

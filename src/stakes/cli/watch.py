@@ -24,7 +24,6 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
-    is_file,
     note,
     plan_delivery,
     print_table,
@@ -283,7 +282,7 @@ def start(
 
     Every model of it and every group is watched; they share the false alarms evenly. A state that is there is refused.
     """
-    target = check_target("--state", state, (".json",), kept)
+    target = check_target("--state", state, (".json",))
     return partial(run_start, kept, label, Asked.of(tolerance, alpha, unit, models), target or Path(state))
 
 
@@ -334,11 +333,8 @@ def add(
 
     Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
     """
-    target = check_target("--state", state, (".json",))
-    delivery = plan_delivery("watch-add", None, output, as_json=as_json, source=files[0])
-    for file in files:
-        if is_file(target, file) or is_file(delivery.output, file):
-            raise UsageError(f"{name(file, 200)!r} would be overwritten")
+    check_target("--state", state, (".json",))
+    delivery = plan_delivery("watch-add", None, output, as_json=as_json)
     days = [(day_of(file, day), file) for file in files]
     return partial(run_add, state, days, file_format, delivery)
 
@@ -424,7 +420,7 @@ def show(
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
     """Say what is known of each model: cost so far with its limits, promise, evidence, and what changed."""
-    delivery = plan_delivery("watch-show", report, output, as_json=as_json, source=state)
+    delivery = plan_delivery("watch-show", report, output, as_json=as_json)
     return partial(run_show, state, delivery)
 
 
@@ -453,7 +449,7 @@ def plan(
     """Say how many days a rise of 10, 20 and 50% would take to be seen, from the first day on and from day 201 on."""
     from stakes.cli.boundary_fit import read_whole
 
-    delivery = plan_delivery("watch-plan", None, output, as_json=as_json, source=kept)
+    delivery = plan_delivery("watch-plan", None, output, as_json=as_json)
     rows = read_whole("--rows-per-day", rows_per_day, 1)
     return partial(run_plan, kept, rows, Asked.of(tolerance, alpha, unit, models), delivery)
 
