@@ -261,6 +261,17 @@ def test_bad_requests_end_with_code_2_and_no_file(case, file, cli, folder):
         assert word in outcome.err
 
 
+@pytest.mark.parametrize("models", ["a,a_threshold", "a_threshold,b,a"])
+def test_two_new_columns_of_one_name_are_refused(models, cli, folder):
+    (folder / "rows.csv").write_text("a,b,a_threshold,fp,fn\n0.1,0.2,0.9,1,5\n0.8,0.7,0.3,2,9\n", encoding="utf-8")
+    amounts = ["--false-positive-cost", "fp", "--false-negative-cost", "fn", "-o", "out.csv"]
+    outcome = cli("decide", "rows.csv", "--models", models, *amounts)
+    assert (outcome.code, outcome.out, (folder / "out.csv").exists()) == (2, "", False)
+    assert "two new columns would be called 'decision_a_threshold'" in " ".join(outcome.err.split())
+    for model in ("a", "a_threshold"):
+        assert cli("decide", "rows.csv", "--models", model, *amounts).code == 0
+
+
 def test_predictions_are_not_overwritten(file, cli):
     before = file.read_bytes()
     outcome = cli("decide", file, *F1, "-o", file)

@@ -78,9 +78,14 @@ class ColumnSettings:
 
     def check(self, scored: "ScoredFile", output: Path | None) -> None:
         """Refuse what only shows once the file is known."""
-        for column in chain.from_iterable(self.columns_for(model, scored.models) for model in scored.models):
+        columns = [*chain.from_iterable(self.columns_for(model, scored.models) for model in scored.models)]
+        for column in columns:
             if column in scored.names:
                 raise UsageError(f"--column: the file has a column {name(column)!r} already, name another one")
+            if columns.count(column) > 1:
+                raise UsageError(
+                    f"--models: two new columns would be called {name(column)!r}; decide about one model at a time"
+                )
         if output is not None and output.suffix.lower() not in scored.endings:
             listed = " or ".join(scored.endings)
             raise UsageError(f"--output must end in {listed}, the format of the file, got {name(output.name)!r}")
