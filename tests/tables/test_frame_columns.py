@@ -1,13 +1,14 @@
 """Rows of several models come out of any frame the same, or the error names column, row and value."""
 
 import copy
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from stakes.tables import DataError, frame_columns
+from stakes.tables import DataError, frame_columns, group_scores_by
 
 NAN = float("nan")
 
@@ -346,3 +347,47 @@ def test_decimals_with_a_fraction_are_groups_by_their_value():
     column = frames.Series(["0.5", "0.25", "0.5"]).cast(frames.Decimal(4, 2))
     frame = frames.DataFrame({"y": [0, 1, 0], "a": [0.5] * 3, "g": column})
     assert frame_columns(frame, label="y", models=["a"], groups=["g"]).groups["g"].tolist() == [0.5, 0.25, 0.5]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("kind", ["Datetime", "Zoned", "Duration"])
+@pytest.mark.parametrize("way", ["polars", "pandas", "pyarrow", "engine"])
+def test_moments_and_durations_of_any_unit_are_groups(unit, kind, way):
+    pl = pytest.importorskip("polars")
+    units = 86_400_000 * {"ms": 1, "us": 10**3, "ns": 10**6}[unit]  # of a day
+    days = [2, 0, None, -1, 0, 2]
+    dtype = {"Datetime": pl.Datetime(unit), "Zoned": pl.Datetime(unit, "UTC"), "Duration": pl.Duration(unit)}[kind]
+    column = pl.Series([None if day is None else day * units for day in days], dtype=pl.Int64).cast(dtype)
+    frame = pl.DataFrame({"y": [0, 1, 0, 1, 0, 1], "a": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "g": column})
+    start = timedelta(0) if kind == "Duration" else datetime(1970, 1, 1, tzinfo=UTC if kind == "Zoned" else None)
+    expected = [start + timedelta(day) for day in days if day is not None]
+    if way == "engine":
+        groups, found = group_scores_by(frame.lazy().drop_nulls(), label="y", score="a", by="g")
+        assert groups.tolist() == sorted(set(expected))
+        assert [positives for _, positives in found] == [1, 1, 1]
+        return
+    if way != "polars":
+        pytest.importorskip(way)
+        frame = frame.to_arrow() if way == "pyarrow" else frame.to_pandas()
+    rows = frame_columns(frame, label="y", models=["a"], groups=["g"], on_missing="drop")
+    assert rows.groups["g"].tolist() == expected
+
+
+@pytest.mark.parametrize("kind", ["Datetime", "Duration", "Time"])
+def test_moments_within_a_microsecond_are_different_groups(kind):
+    pl = pytest.importorskip("polars")
+    dtype = {"Datetime": pl.Datetime("ns"), "Duration": pl.Duration("ns"), "Time": pl.Time}[kind]
+    column = pl.Series([5, 0, 5, 4], dtype=pl.Int64).cast(dtype)
+    frame = pl.DataFrame({"y": [0, 1, 0, 1], "a": [0.1, 0.2, 0.3, 0.4], "g": column})
+    found = frame_columns(frame, label="y", models=["a"], groups=["g"]).groups["g"].tolist()
+    assert found[0] == found[2]
+    assert len(set(found)) == 3
+
+
+def test_hour_that_clocks_show_twice_is_two_groups():
+    pl = pytest.importorskip("polars")
+    moments = [datetime(2020, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1, 0)]  # half past two, twice
+    frame = pl.DataFrame({"y": [0, 1, 0], "a": [0.1, 0.2, 0.3], "g": moments})
+    frame = frame.with_columns(pl.col("g").dt.convert_time_zone("Europe/Berlin"))
+    found = frame_columns(frame, label="y", models=["a"], groups=["g"]).groups["g"].tolist()
+    assert found == ["2020-10-25T00:30:00.000000Z", "2020-10-25T01:30:00.000000Z", "2020-10-25T00:30:00.000000Z"]

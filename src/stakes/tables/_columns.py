@@ -128,12 +128,30 @@ def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
         return values, places
     if series.dtype == nw.Object:
         return _encode_objects(series)
+    if series.dtype in (nw.Datetime, nw.Duration) or (series.dtype == nw.Time and series.implementation.is_polars()):
+        return _encode_moments(series)
     values = sorted(present.unique().to_list())
     codes = np.full(len(series), np.nan)
     if values:
         numbers = present.replace_strict(values, list(range(len(values))), return_dtype=nw.Int64).to_numpy()
         codes[~series.is_null().to_numpy()] = numbers
     return values, _codes(codes)
+
+
+def _encode_moments(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Encode moments and durations by the integers that they are: Python has those of whole microseconds only."""
+    present = series.drop_nulls()
+    numbers, first, found = np.unique(
+        present.cast(nw.Int64).to_numpy().astype(np.int64), return_index=True, return_inverse=True
+    )
+    values = present[first.tolist()].to_list() if len(first) else []
+    if len(set(values)) < len(values):  # within a microsecond, or in the hour that clocks show twice
+        unit, zone = (getattr(series.dtype, key, None) for key in ("time_unit", "time_zone"))
+        moments = numbers.astype(f"{'datetime64' if series.dtype == nw.Datetime else 'timedelta64'}[{unit or 'ns'}]")
+        values = [f"{moment}{'Z' if zone else ''}" for moment in moments]
+    codes = np.full(len(series), -1, dtype=np.int64)
+    codes[~series.is_null().to_numpy()] = found
+    return values, codes
 
 
 def _sortable(series: nw.Series[Any]) -> nw.Series[Any]:
