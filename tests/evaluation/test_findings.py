@@ -572,6 +572,25 @@ def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcs
     assert "not-better" in codes(few, risk)
 
 
+def test_model_that_alone_may_be_best_is_better_than_both_constants_whatever_the_two_sided_interval():
+    draws = np.random.default_rng(126)
+    y = draws.integers(0, 2, 60)
+    models = {"a": np.clip(0.25 + 0.5 * y + draws.normal(0, 0.2, 60), 0.02, 0.98), "b": draws.random(60)}
+    result = evaluate(y, models, costs=(0.3, 0.5))
+    assert result.more_than_first["treat all"][1] < 0.0  # all differences at once, two-sided
+    assert result.answer.advice.startswith("USE a.")
+    assert "not-better" not in result.findings.codes
+
+
+def test_constant_that_may_be_best_is_said_to_be_so_by_finding_and_answer():
+    for seed in range(12):
+        y, risk = risks(n=60, seed=seed)
+        result = evaluate(y, {"m": risk}, costs=(0.05, 0.3))
+        open_ = [name for name in result.selection.possible if name != "m" and not result.more_than_first[name][1] > 0]
+        assert ("not-better" in result.findings.codes) is bool(open_)
+        assert not (result.answer.advice.startswith("USE") and open_)
+
+
 # groups
 
 

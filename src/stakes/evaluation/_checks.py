@@ -90,7 +90,7 @@ FINDINGS: dict[str, Check] = {
             "not-better",
             "warning",
             "the best model is not shown to be better than treating everyone or no one",
-            "the interval of the difference in cost does not lie below zero",
+            "that decision may be the best one, and the interval of the difference in cost does not lie below zero",
             "Do not claim that the model helps at these thresholds. More rows narrow the interval; recalibration may "
             "lower the cost.",
             models.not_better,

@@ -400,15 +400,16 @@ _PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
 
 
 def not_better(standings: Standings) -> Observation | None:
-    """Whether the best model is shown to be better than deciding the same for everybody."""
+    """Whether the best model is shown to be better than deciding the same for everybody, as the answer judges it."""
     if standings.rule == "optimal":
         return None
-    best, level = standings.best, f"{standings.confidence_level * 100:g}%"
+    best, level, choice = standings.best, f"{standings.confidence_level * 100:g}%", standings.selection
     finite = math.isfinite(best.score)
     failed = {
         name: standings.more_than_first[name]
-        for name in _PHRASES
-        if not (standings.more_than_first[name][1] > 0.0 or (finite and standings[name].score == math.inf))
+        for name in (_PHRASES if choice is None else choice.possible)
+        if name in _PHRASES
+        and not (standings.more_than_first[name][1] > 0.0 or (finite and standings[name].score == math.inf))
     }
     if not failed:
         return None
