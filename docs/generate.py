@@ -132,8 +132,8 @@ from the rows, or no rows in memory, there is no band, and neither is said.
 this order: a label or score that is turned round (the AUC is below one half); with a time to event, a score of another
 horizon; class weights or sampling, with the weight that would do it, or a population with another share of positives
 (the slope of logistic recalibration is compatible with 1, or above it); scores that are too extreme (the slope is
-below 1). Where a score of exactly 0 or 1 on the wrong side leaves the slope undefined it says that the rows do not
-distinguish the causes. The training rows do, as the remedy says.
+below 1). Where the slope is undefined, as scores are all equal, separate the classes or are exactly 0 or 1 on the wrong
+side, it says so, and that the rows do not distinguish the causes. The training rows do, as the remedy says.
 
 ## What scores promise
 

@@ -691,6 +691,21 @@ def test_a_slope_that_is_undefined_tells_no_causes_apart():
     assert "slope undefined" in said
     assert "the rows do not distinguish the causes" in said
     assert "class weights" not in said
+    assert said.endswith("undefined (a score of exactly 0 or 1 was wrong, which no class weight explains).")
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [
+        ((0.2, 0.2), "(all scores are equal)"),
+        ((0.05, 0.3), "(the scores separate the classes)"),
+        ((0.0, 0.2), "(scores of exactly 0 and 1 were left aside; only one class is present)"),
+    ],
+)
+def test_a_slope_is_undefined_for_the_reason_that_is_named(scores, why):
+    y = np.array([0, 1] * 200)
+    said = finding("calibration-in-the-large", evaluate(y, np.array(scores)[y], costs=(0.1, 0.4))).sentence
+    assert said.endswith(f"the rows do not distinguish the causes, for the slope is undefined {why}.")
 
 
 # what can be asked of findings

@@ -507,12 +507,12 @@ def implied_weight_of(table: ScoreTable, confidence_level: float = 0.95) -> Impl
         return _undefined("a score of exactly 0 or 1 was wrong, which no class weight explains", confidence_level)
     if inner is None:
         return _undefined("every score is exactly 0 or 1", confidence_level)
+    aside = "" if inner is table else "scores of exactly 0 and 1 were left aside"
     fit = fit_recalibration(inner, slope=1.0)
     if fit.status:
-        return _undefined(fit.status, confidence_level)
+        return _undefined("; ".join(filter(None, (aside, fit.status))), confidence_level)
     z = NormalDist().inv_cdf(0.5 + confidence_level / 2.0)
     half = z * math.sqrt(float(sandwich(inner, fit)[0, 0]))
-    aside = "" if inner is table else "scores of exactly 0 and 1 were left aside"
     free = free_fit(inner)
     shares = _share(fit.intercept), _share(fit.intercept + half), _share(fit.intercept - half)
     gain = 2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit)

@@ -154,8 +154,7 @@ _PRIOR = "or a population in which positives are more or less common"
 _CAUSES = {
     "inverted": "the label or the score is turned round, for the scores fall where events rise",
     "horizon": "a score of another horizon than {horizon:g}",
-    "unknown": "the rows do not distinguish the causes, for a score of exactly 0 or 1 on the wrong side leaves the "
-    "slope undefined",
+    "unknown": "the rows do not distinguish the causes, for the slope is undefined ({status})",
     "shift": f"class weights or sampling in training ({{weight}}), {_PRIOR}",
     "timid": f"class weights or sampling in training ({{weight}}), {_PRIOR}; the scores are too timid as well, as "
     "strong regularisation or averaging make them",
@@ -275,7 +274,7 @@ def _why(standings: Standings, name: str, weight: ImpliedWeight) -> str:
     told = f"as if a positive had counted {number(share)} times"
     told += "" if math.isnan(low + high) else f", {number(low)} to {number(high)}"
     found = [_CAUSES["horizon"].format(horizon=horizon)] if isinstance(horizon, float | int) else []
-    return "; ".join([*found, _CAUSES[_kind(weight)].format(weight=told)])
+    return "; ".join([*found, _CAUSES[_kind(weight)].format(weight=told, status=weight.status)])
 
 
 def turned_round(standings: Standings) -> dict[str, float]:
