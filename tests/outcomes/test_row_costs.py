@@ -257,8 +257,28 @@ def test_few_large_amounts_are_found():
     assert "few-amounts-decide" not in evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings
     row = int(np.flatnonzero(y)[0])
     amount[row], models["a"][row], models["b"][row] = 1e4, 1e-6, 1e-6
-    codes = evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings.codes
-    assert "few-amounts-decide" in codes
+    found = evaluate(RowCosts(y, false_positive=7, false_negative=amount), models).findings
+    (said,) = [each.sentence for each in found if each.code == "few-amounts-decide"]
+    assert said == "A few large amounts, among mistakes made or still to come, decide what mistakes of a cost."
+
+
+@pytest.mark.parametrize(
+    ("alarms", "misses", "said"),
+    [
+        (0, 0, "model made no mistake that costs anything in these rows"),
+        (40, 0, "comes from its false positives, of which these rows hold only 40."),
+        (40, 5, "comes from its false negatives, of which these rows hold only 5."),  # 40 * 10^2 < 5 * 50^2
+        (9, 0, "comes from its false negatives, of which these rows hold none."),  # 9 * 10^2 < 50^2, should one come
+    ],
+)
+def test_few_mistakes_of_equal_amounts_are_not_called_uneven(alarms, misses, said):
+    y = np.array([0, 1] * 500)
+    p = np.where(y == 1, 0.9, 0.1)
+    p[: 2 * alarms : 2], p[1 : 2 * misses : 2] = 0.9, 0.1
+    found = evaluate(RowCosts(y, false_positive=10.0, false_negative=50.0), p).findings
+    (sentence,) = [each.sentence for each in found if each.code == "few-amounts-decide"]
+    assert said in sentence
+    assert "uneven" not in sentence
 
 
 def test_rows_in_which_one_decision_is_never_worse_get_that_one():

@@ -205,7 +205,7 @@ FINDINGS: dict[str, Check] = {
         Check(
             "few-amounts-decide",
             "warning",
-            "a few large amounts make most of the cost",
+            "few mistakes, or a few large amounts, make most of the cost",
             f"with amounts by row: what the best model's mistakes cost is as uneven as fewer than {FEW_AMOUNTS} equal "
             "amounts, those of the mistakes or as many of all rows",
             "Look at the largest amounts one by one, and read the intervals as too short: those of money say so, or "

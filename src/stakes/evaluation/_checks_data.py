@@ -13,7 +13,7 @@ from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._words import counted
-from stakes.inference import FEW_AMOUNTS, Moments, PairedRows, carriers, ordered_variance, to_expect
+from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
 from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
 from stakes.outputs.text import join, number, percent
 from stakes.variance.dependence import Design
@@ -487,26 +487,41 @@ def looks_like_survival(standings: Standings) -> Observation | None:
 
 
 def few_amounts_decide(standings: Standings) -> Observation | None:
-    """Whether a few large amounts make most of what the best model's mistakes cost."""
+    """Whether few mistakes, or a few large amounts, make most of what the best model's mistakes cost."""
     if not standings.options.per_stake or standings.options.rule == "optimal":
         return None
     name = standings.best.name
     place = standings.models.index(name)
-    count = _bearing(standings, place) if standings._charged is None else standings._charged.bearing[place]
-    if count >= FEW_AMOUNTS:
+    found = _bearing(standings, place) if standings._charged is None else standings._charged.bearing[place]
+    if found is None or found.effective >= FEW_AMOUNTS:
         return None
-    template = f"What mistakes of {{0}} cost is as uneven as {count:.3g} equal amounts: a few large ones decide."
-    return Observation(template, (name,), {"effective_rows": count, "needed": float(FEW_AMOUNTS)})
+    evidence = {"effective_rows": found.effective, "needed": float(FEW_AMOUNTS)}
+    return Observation(_few_or_uneven(found), (name,), evidence)
 
 
-def _bearing(standings: Standings, place: int) -> float:
-    """Effective number of amounts that make what the mistakes of a model cost; infinite where rows are not known."""
+def _few_or_uneven(found: Borne) -> str:
+    """Whether mistakes are few, or amounts uneven."""
+    if found.effective == 0.0:
+        return "{0} made no mistake that costs anything in these rows: they do not show what its mistakes cost."
+    if found.rows < FEW_AMOUNTS and found.effective >= found.rows / 2.0:
+        which = "negatives" if found.positive else "positives"
+        return (
+            f"Most of the uncertainty about what mistakes of {{0}} cost comes from its false {which}, of which these "
+            f"rows hold {f'only {found.seen:.0f}' if found.seen else 'none'}."
+        )
+    if found.effective < 1.0:
+        return "A few large amounts, among mistakes made or still to come, decide what mistakes of {0} cost."
+    return f"What mistakes of {{0}} cost is as uneven as {found.effective:.3g} equal amounts: a few large ones decide."
+
+
+def _bearing(standings: Standings, place: int) -> Borne | None:
+    """Rows that bear what the mistakes of a model cost; None where rows are not known."""
     rows, options = standings.rows, standings.options
     if rows is None or rows.weight is None:
-        return math.inf
+        return None
     score = rows.scores[place]
     losses = row_losses(rows.y, score, options.costs, options.plain_rule)
-    return min(carriers(rows.weight * losses, rows.y), to_expect(rows.y, *_mistakes(rows, score, options)).effective)
+    return fewest_borne(rows.y, rows.weight * losses, *_mistakes(rows, score, options))
 
 
 def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

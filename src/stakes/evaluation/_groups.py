@@ -20,6 +20,7 @@ from stakes.costs import CostDistribution, Fixed, NoMeanError, held
 from stakes.inference import (
     MONEY_SCALES,
     AmountLaw,
+    Borne,
     DecompositionInterval,
     Estimate,
     Moments,
@@ -194,14 +195,14 @@ def money_by_model(
 class Charged:
     """What rows with amounts cost that an engine streamed: they are not kept.
 
-    ``acted`` is the share of rows that each model acts on, ``bearing`` the effective number of amounts that its
-    mistakes cost, infinite where that is not known; ``money`` and, by what is held, ``over_costs`` are those of
+    ``acted`` is the share of rows that each model acts on, ``bearing`` the rows that bear what its mistakes
+    cost, None where that is not known; ``money`` and, by what is held, ``over_costs`` are those of
     :func:`money_by_model`.
     """
 
     totals: AmountTotals
     acted: tuple[float, ...]
-    bearing: tuple[float, ...]
+    bearing: tuple[Borne | None, ...]
     money: dict[str, Money]
     over_costs: dict[str, dict[str, Money]]
 
@@ -266,7 +267,7 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
     over = {} if totals.set_aside else {law.scale: by_model for law, by_model in zip(laws[1:], by_law[1:], strict=True)}
     shares = (sums.acted[-1] if alike else acted) / sums.counted
     known = costs == laws[0].costs and not totals.set_aside
-    bearing = tuple(sums.bearing(0, i) if known else math.inf for i in range(len(models)))
+    bearing = tuple(sums.bearing(0, i) if known else None for i in range(len(models)))
     return pairs, Charged(totals, tuple(shares.tolist()), bearing, by_law[0], over)
 
 

@@ -285,12 +285,15 @@ class Borne(NamedTuple):
     """Expectations from the amounts of all rows, of the class that spreads their sum most.
 
     ``effective`` is the effective number of rows that bear an amount, ``rows`` their plain number; ``needed`` is how
-    many of them a t interval for a mean needs, by the spread of the amounts.
+    many of them a t interval for a mean needs, by the spread of the amounts. ``positive`` is the class and ``seen`` how
+    many rows of it do bear an amount.
     """
 
     effective: float
     rows: float
-    needed: float
+    needed: float = 0.0
+    positive: bool = True
+    seen: float = np.inf
 
 
 def to_expect(y: Bools | Integers, either: tuple[Floats, Floats], amounts: tuple[Floats, Floats]) -> Borne:
@@ -313,12 +316,28 @@ def _skewness_of(amount: Floats) -> float:
 def _to_bear(sums: Sequence[Sequence[float]], needed: Sequence[Callable[[], float]]) -> Borne:
     """Of each class: its rows that bear an amount, all that would, the sum of their sizes and of their squares."""
     expected = []
-    for (mine, bearing, size, square), rows_needed in zip(sums, needed, strict=True):
+    for positive, ((mine, bearing, size, square), rows_needed) in enumerate(zip(sums, needed, strict=True)):
         if bearing:
             share = (mine + 1.0) / (bearing + 1.0)
             rows = share * float(effective(np.float64(size), np.float64(square))), share * bearing
-            expected.append((share * square, Borne(*rows, rows_needed())))
-    return max(expected)[1] if expected else Borne(np.inf, np.inf, 0.0)
+            expected.append((share * square, Borne(*rows, rows_needed(), bool(positive), float(mine))))
+    return max(expected)[1] if expected else Borne(np.inf, np.inf)
+
+
+def fewest_borne(
+    y: Bools | Integers, values: Floats, either: tuple[Floats, Floats], amounts: tuple[Floats, Floats]
+) -> Borne:
+    """Rows that bear an amount, those seen or those to expect, whichever are effectively fewer."""
+    by_class = [values[y == positive] for positive in (False, True)]
+    counts = [float(np.count_nonzero(mine)) for mine in by_class]
+    return _fewest([_size_sums(mine) for mine in by_class], to_expect(y, either, amounts), counts)
+
+
+def _fewest(seen: Sequence[Sequence[float]], expected: Borne, counts: Sequence[float]) -> Borne:
+    rows, positive = _carrying(seen), seen[1][1] >= seen[0][1]
+    if expected.effective <= rows:
+        return expected
+    return Borne(rows, counts[positive], positive=positive, seen=counts[positive])
 
 
 def squared_skewness(sizes: Floats) -> float:
@@ -426,11 +445,11 @@ class MoneySums:
                     if kind in values:
                         sums.add(rows, *values[kind])
 
-    def bearing(self, law: int, model: int) -> float:
-        """Effective number of the amounts that make the cost of one model by one law, where none is set aside."""
+    def bearing(self, law: int, model: int) -> Borne:
+        """Rows that bear the amounts that make the cost of one model by one law, where none is set aside."""
         sums = self.spreads[law][model][0]
         needed = [sizes.squared_skewness for sizes in self.sizes]
-        return min(_carrying(sums.seen.tolist()), _to_bear(sums.either.tolist(), needed).effective)
+        return _fewest(sums.seen.tolist(), _to_bear(sums.either.tolist(), needed), sums.either[:, 0].tolist())
 
     def money(self, law: int, model: int, size: float, unit: str, level: float) -> Money:
         """Money of one model by one law."""
