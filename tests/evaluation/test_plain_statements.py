@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import evaluate
+from stakes import TimeToEvent, advise, evaluate
 from stakes.inference import metric_difference
 
 polars = pytest.importorskip("polars")
@@ -100,3 +100,40 @@ def test_errors_stand_directly_under_the_headline_of_the_report():
         page.index(words) for words in ('class="advice"', 'class="grave"', 'class="screen"', "<code>worse-than-pre")
     ]
     assert places == sorted(places)
+
+
+# levels, shares and stated numbers, whose rounding must not say something else
+
+
+def noisy(n=400, seed=1):
+    draws = np.random.default_rng(seed)
+    y = draws.integers(0, 2, n)
+    return y, np.clip(0.25 + 0.5 * y + draws.normal(0, 0.3, n), 0.01, 0.99)
+
+
+@pytest.mark.parametrize(("level", "written"), [(0.975, "97.5%"), (0.995, "99.5%"), (0.9996, "99.96%")])
+def test_every_sentence_of_an_evaluation_names_the_level_that_was_asked_for(level, written):
+    y, p = noisy()
+    found = evaluate(y, {"a": p, "b": 1.0 - p}, costs=0.3, confidence_level=level).with_deferral(0.1)
+    said = " ".join([*found.answer.sentences, *found.answer.details, *found.deferral.conclusion, *found.methods()])
+    levels = re.findall(r"\(([\d.]+%)(?:,|:| interval)|([\d.]+%) (?:interval|confidence)", said)
+    assert {first or second for first, second in levels} == {written}
+
+
+def test_shares_of_nearly_all_are_not_all():
+    y, p = noisy()
+    wrong = advise(decisions="independent", knowledge="unknown", prevalence=0.0004).wrong["accuracy"]
+    assert "accuracy of 99.96% here" in wrong
+    heads = evaluate(y, {"a": p}, costs=0.3).clinical_table([0.1234, 0.12341, 0.9999]).to_markdown().splitlines()[0]
+    assert [f"at {at}" in heads for at in ("12.34% ", "12.341% ", "99.99% ")] == [True] * 3
+    time, event = np.full(5000, 2.0), np.ones(5000)
+    time[0], event[0] = 0.5, 0
+    outcome = TimeToEvent(time=time, event=event, horizon=1.0)
+    assert "1 of unknown status (0.02%)" in outcome.summary
+    assert any(said.startswith("The status of 0.02% of the cases") for said in outcome.methods)
+
+
+def test_a_large_number_of_decisions_is_written_in_full():
+    y, p = noisy()
+    found = evaluate(y, {"a": p}, costs=0.3, per=1234567)
+    assert "per 1,234,567 decisions" in found.answer.sentences[1]

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from stakes.outputs import text
@@ -20,9 +21,25 @@ WRITTEN = {
         12345.6: "12,346",
         INF: "infinite",
         5.0: "5.00",
+        999.7: "1,000",
+        -999.7: "-1,000",
     },
+    text.stated: {1234567.0: "1,234,567", 1000.0: "1,000", 2.5: "2.5", 0.025: "0.025", 1234567.8: "1,234,568"},
+    text.level_name: {0.95: "95%", 0.975: "97.5%", 0.9996: "99.96%", 0.9545: "95.45%", 0.9999997: "99.99997%"},
     text.p_value: {0.0009999: "< 0.001", 0.001: "= 0.001", 1.0: "= 1", 0.05: "= 0.05"},
-    text.percent: {0.0: "0%", 1.0: "100%", 0.12345: "12.3%", 1e-8: "0.000001%", -0.5: "-50%", INF: "inf", NAN: "-"},
+    text.percent: {
+        0.9996: "99.96%",
+        0.9994: "99.9%",
+        0.99997: "99.997%",
+        1.0 - 1e-15: "100%",
+        0.0: "0%",
+        1.0: "100%",
+        0.12345: "12.3%",
+        1e-8: "0.000001%",
+        -0.5: "-50%",
+        INF: "inf",
+        NAN: "-",
+    },
     text.threshold_name: {INF: "nothing", 0.25: "0.25", 1 / 3: "0.333333", 0.0: "0"},
     text.odds: {0.0: "0:1", 1.0: "1:0", 0.5: "1:1", 1 / 51: "1:50", 0.8: "4:1", 1e-3: "1:999", 0.6: "1.5:1"},
     text.times: {9.94: "9.9", 10.0: "10", 1.0: "1", 99.6: "100", 1234.0: "1,230", 0.5: "0.5", 123456.0: "123,000"},
@@ -136,3 +153,22 @@ def test_the_nearest_name_is_guessed(word, known, wanted):
 def test_a_foreign_name_comes_first_where_it_is_known():
     assert text.nearest("auc", ["auc_regret", "roc_auc_score"], {"auc": "ROC-AUC score"}) == "roc_auc_score"
     assert text.nearest("auc", ["auc_regret"], {"auc": "roc_auc_score"}) == "auc_regret"
+
+
+def test_a_share_below_one_is_never_written_as_all_and_is_within_its_rounding():
+    for exponent in np.linspace(1.0, 8.9, 200):
+        share = 1.0 - 10.0**-exponent
+        written = text.percent(share)
+        assert written != "100%"
+        decimals = len(written.strip("%").partition(".")[2])
+        assert abs(float(written.strip("%")) / 100.0 - share) <= 0.5001 * 10.0 ** (-decimals - 2)
+
+
+def test_zero_has_no_sign():
+    assert text.number(-0.0) == "0"
+
+
+def test_different_shares_are_written_differently():
+    assert text.percents([0.1, 0.25, 0.1234]) == ["10%", "25%", "12.3%"]
+    assert text.percents([0.1234, 0.12341]) == ["12.34%", "12.341%"]
+    assert text.percents([0.5, 0.5]) == ["50%", "50%"]

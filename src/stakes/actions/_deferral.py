@@ -48,7 +48,7 @@ from stakes.curves import Curve, RatioCurve, ratio_of, straight
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
-from stakes.outputs.text import count, percent
+from stakes.outputs.text import count, level_name, percent
 
 Actions = NDArray[np.int8]
 
@@ -795,7 +795,7 @@ class DecidedCertificate:
     def sentence(self) -> str:
         """The conclusion for a report."""
         what = "mistakes per case decided" if self.target == "selective" else "undetected mistakes per case"
-        sure = "on average" if self.confidence_level is None else f"confidence {percent(self.confidence_level)}"
+        sure = "on average" if self.confidence_level is None else f"confidence {level_name(self.confidence_level)}"
         promise = f"{what} <= {percent(self.max_error)}, {sure}"
         if self.new_cases is not None:
             new = f"these {count(self.new_cases)} new cases, {count(self.new_decided or 0)} of them decided"

@@ -30,7 +30,7 @@ from stakes.core.score_table import ScoreTable, row_losses, table_integral
 from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
 from stakes.inference import CostRows, Estimate, Selection, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import REFERENCES, number, percent
+from stakes.outputs.text import REFERENCES, level_name, number, percent
 from stakes.variance.sums import worst_losses
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
@@ -333,7 +333,7 @@ class Deferred(Tabular):
             costs, of = f"the cost is {number(self.cost)} per unit at stake", "what is at stake"
         return (
             f"With the option {costs}, without it {number(self.cost_without)}: it {verb} "
-            f"{number(value.value)} ({value.confidence_level:.0%} interval {low} to {high}), with "
+            f"{number(value.value)} ({level_name(value.confidence_level)} interval {low} to {high}), with "
             f"{percent(self.estimates['deferred'].value)} of {of} deferred."
         )
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.outcome import Origin, Outcome
 from stakes.outputs.hooks import nw
-from stakes.outputs.text import guess, shorten
+from stakes.outputs.text import guess, level_name, shorten
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -951,7 +951,7 @@ def check_level(confidence_level: float) -> float:
     if 0.5 + level / 2.0 == 1.0:
         raise ValueError(f"confidence_level must be at most {1.0 - 2.0**-52!r}, got {confidence_level!r}.")
     if level < 0.5:
-        meant = f": {1.0 - level:.0%} is confidence_level={1.0 - level:.12g}" if level >= 0.001 else ""
+        meant = f": {level_name(1.0 - level)} is confidence_level={1.0 - level:.12g}" if level >= 0.001 else ""
         raise ValueError(f"confidence_level must be at least 0.5, got {confidence_level}{meant}.")
     return level
 

@@ -36,7 +36,7 @@ from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.summary import STYLE, rich_table
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import DataError
-from stakes.outputs.text import percent, shorten, shown_name as name, threshold_name
+from stakes.outputs.text import level_name, percent, shorten, shown_name as name, threshold_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -796,7 +796,7 @@ def show_certify(
 
 def answer(certificate: "Certificate") -> str:
     """Say what is promised."""
-    least, sure = percent(certificate.min_precision), percent(certificate.confidence_level)
+    least, sure = percent(certificate.min_precision), level_name(certificate.confidence_level)
     if not certificate.abstained:
         return f"Promised: at least {least} of the rows selected are positive, with confidence {sure}."
     none = f"No promise: these rows do not show a precision of {least} with confidence {sure}."

@@ -16,7 +16,7 @@ from stakes.cli.console import Delivery, UsageError, deliver, note, print_table,
 from stakes.cli.reading import EvaluationArguments, InputArguments, read_costs, read_count, read_share, split_names
 from stakes.cli.summary import STYLE, findings_grid, listed, rich_table
 from stakes.outputs.files import DataError
-from stakes.outputs.text import MISSING, percent, shown_name as name, visible
+from stakes.outputs.text import MISSING, level_name, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -294,7 +294,7 @@ def _show(console: Console, found: ActionEvaluation, heading: list[str], finding
     console.print(Text(headline, style="bold"), end="\n\n")
     if findings:
         console.print(findings_grid(findings), end="\n\n")
-    level = percent(found.confidence_level)
+    level = level_name(found.confidence_level)
     tables = found.tables()
     words = {
         "ranking": f"x to y: {level} intervals, those of cost simultaneous, of all rows at once, the others pointwise. "

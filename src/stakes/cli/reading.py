@@ -10,7 +10,7 @@ from stakes.cli import options
 from stakes.cli.console import UsageError
 from stakes.cli.options import flag
 from stakes.outputs.files import DataError
-from stakes.outputs.text import shown_name as name, visible
+from stakes.outputs.text import level_name, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,7 +160,7 @@ def read_share(option: str, text: str) -> float:
     if not (share > 0.0 and 0.5 + share / 2.0 < 1.0):  # half of it, for a level's quantile, is not rounded to all
         raise UsageError(f"{option} must be a number between 0 and 1, got {name(text)!r}{_in_percent(text)}")
     if option == "--confidence-level" and share < 0.5:
-        meant = f": for intervals of {1.0 - share:.0%} write {1.0 - share:.12g}" if share >= 0.001 else ""
+        meant = f": for intervals of {level_name(1.0 - share)} write {1.0 - share:.12g}" if share >= 0.001 else ""
         raise UsageError(f"{option} must be at least 0.5, got {name(text)!r}{meant}")
     return share
 

@@ -23,10 +23,12 @@ from stakes.outputs.text import (
     count,
     fixed,
     join,
+    level_name,
     number,
     p_value,
     percent,
     shown_name as name,
+    stated,
     threshold_name,
     visible,
     with_short_names,
@@ -151,7 +153,7 @@ def _print_asked(console: Console, evaluation: Evaluation) -> None:
         rows = found.rows[: len(evaluation.models)]
         _print_table(console, rich_table(rows, found.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
-        words = _GROUPS.format(level=percent(evaluation.confidence_level), per=evaluation.answer.per)
+        words = _GROUPS.format(level=level_name(evaluation.confidence_level), per=evaluation.answer.per)
         asked = evaluation.options
         words += _STAKES.format(per=asked.money_words) if asked.per_stake else _CORRECTED
         _print_table(console, _groups_table(evaluation, style), words)
@@ -226,7 +228,7 @@ def _money_words(evaluation: Evaluation) -> str:
     return (
         f"cost: {evaluation.options.money_words}{unit}, with amounts as stated; gain: over acting on nobody; savings: "
         "share of the cost of the better of acting on all and on nobody. x to y: pointwise "
-        f"{percent(evaluation.confidence_level)} intervals." + "".join(notes)
+        f"{level_name(evaluation.confidence_level)} intervals." + "".join(notes)
     )
 
 
@@ -292,7 +294,7 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
         f"in range: scored from {low} to {high}, where the plausible thresholds decide. O:E observed to expected "
         "events (1 is calibrated); in the large: intercept on the logit scale with slope 1 (0); slope below 1: scores "
         f"too extreme; ICI: mean distance from the smoothed event rate. x to y: pointwise "
-        f"{percent(evaluation.confidence_level)} intervals."
+        f"{level_name(evaluation.confidence_level)} intervals."
     )
     notes = [f"{name(row.model)}: {row.overall.note}." for row in evaluation.calibration if row.overall.note]
     console.print()
@@ -324,7 +326,7 @@ def _print_deferral(console: Console, found: DeferredModels) -> None:
 def _print_information(console: Console, found: ValueOfInformation) -> None:
     table = _table("", "further rows", "save per decision", "over all decisions", "less their price")
     if found.per != 1.0:
-        table.columns[2].header = f"save per {found.per:,g} decisions"
+        table.columns[2].header = f"save per {stated(found.per)} decisions"
     for row in found.study_records():
         cells = [MISSING if row[key] is None else number(row[key]) for key in ("saving", "total_saving", "net_gain")]
         table.add_row("", f"{row['more_rows']:,}", *cells)
@@ -394,7 +396,7 @@ def show_changes(out: Console, changes: Changes, heads: list[str]) -> None:
     out.print(Text(" ".join(said) or "No change of cost is shown.", style="bold"), end="\n\n")
     ordered = sorted(changes, key=lambda each: _FIRST.index(each.quantity))
     shown = ordered[:_ROWS]
-    level = percent(changes.options.confidence_level)
+    level = level_name(changes.options.confidence_level)
     titles = {"name": "", "before": "before", "after": "after"}
     titles |= {"change": f"change ({level} interval)", "p_adjusted": "p (Holm)"}
     kinds = {"name": "file", "p_adjusted": "p"}

@@ -27,6 +27,7 @@ from stakes.base.validation import (
 from stakes.core.score_table import PREVALENCE_OF_AMOUNTS, Rule, ScoreTable, row_integral, row_losses, table_integral
 from stakes.costs import CostDistribution, Uniform, check_scale
 from stakes.outcomes import MONEY_PER
+from stakes.outputs.text import stated
 
 # Settings of an evaluation, each checked by itself.
 
@@ -342,7 +343,7 @@ class Options:
         """For how many rows money is."""
         if self.money_per == "total":
             return "in total"
-        return "per row" if self.money_per == 1.0 else f"per {self.money_per:,g} rows"
+        return "per row" if self.money_per == 1.0 else f"per {stated(self.money_per)} rows"
 
     @property
     def plain_rule(self) -> Rule:

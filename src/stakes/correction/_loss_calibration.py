@@ -21,6 +21,7 @@ from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliabilit
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name
 from stakes.variance.sums import holm
 
 # Tests that probabilities are calibrated, each with its statistic and p-value; all assume clean data.
@@ -429,7 +430,7 @@ class ImpliedWeight(Tabular):
         if self.status and math.isnan(self.positive_share):
             return f"ImpliedWeight(undefined: {self.status})"
         return (
-            f"ImpliedWeight(positive_share={self.positive_share:.4g}, {self.confidence_level:.0%} interval "
+            f"ImpliedWeight(positive_share={self.positive_share:.4g}, {level_name(self.confidence_level)} interval "
             f"{self.ci_low:.4g} to {self.ci_high:.4g}, no weight: p = {self.p_value:.3g}; "
             f"slope {self.slope:.3g}, p of 1 = {self.slope_p_value:.3g})"
         )
@@ -880,7 +881,8 @@ class LossCalibrationTest(Tabular):
         """The three answers in words."""
         verdict = "is compatible with" if self.loss_calibrated else "is rejected by"
         share, low, high = self.implied.positive_share, self.implied.ci_low, self.implied.ci_high
-        fits = f"positive_share {share:.4g} fits best ({self.confidence_level:.0%} interval {low:.4g} to {high:.4g})"
+        sure = f"{level_name(self.confidence_level)} interval {low:.4g} to {high:.4g}"
+        fits = f"positive_share {share:.4g} fits best ({sure})"
         if self.implied.slope_p_value <= 1.0 - self.confidence_level:
             fits += f", but no weight alone explains the scores: their slope is {self.implied.slope:.3g}"
         left = [f"{part.miscalibration:.3g}" for part in (self.before, self.after, self.best)]

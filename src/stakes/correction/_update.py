@@ -25,7 +25,7 @@ from stakes.costs import CostsLike, as_costs, check_scale
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
-from stakes.outputs.text import number, p_value
+from stakes.outputs.text import level_name, number, p_value
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Estimate, Moments
 
@@ -587,7 +587,7 @@ def _renamed(gain: Estimate) -> Estimate:
 
 def _coefficient_words(each: Estimate) -> str:
     low, high = each.interval
-    span = "" if math.isnan(low) else f" ({each.confidence_level:.0%} interval {number(low)} to {number(high)})"
+    span = "" if math.isnan(low) else f" ({level_name(each.confidence_level)} interval {number(low)} to {number(high)})"
     return f"{each.metric.capitalize()}: {number(each.value)}{span}."
 
 
@@ -607,7 +607,7 @@ def _gain_words(gain: Estimate) -> str:
         return f"{what} is {known}, as {gain.note}"
     sign, moves = (1.0, "falls") if gain.value >= 0.0 else (-1.0, "rises")
     low, high = sorted(sign * end for end in gain.interval)
-    span = "" if math.isnan(low) else f" ({gain.confidence_level:.0%} interval {number(low)} to {number(high)})"
+    span = "" if math.isnan(low) else f" ({level_name(gain.confidence_level)} interval {number(low)} to {number(high)})"
     return f"{what} {moves} by {number(abs(gain.value))}{span}"
 
 
@@ -944,7 +944,7 @@ class PriorEstimate(Tabular):
         state = "converged" if self.converged else f"NOT converged, gap {self.gap:.2g}"
         span = ""
         if self.n_resamples and np.ndim(self.prior) == 0:
-            span = f", {self.confidence_level:.0%} interval {self.ci_low:.4g} to {self.ci_high:.4g}"
+            span = f", {level_name(self.confidence_level)} interval {self.ci_low:.4g} to {self.ci_high:.4g}"
         return f"PriorEstimate({shown}{span}, {state}, no shift: p = {self.p_value:.3g})"
 
 

@@ -15,6 +15,7 @@ from stakes.display import _axes
 from stakes.display._axes import Legend, Range, XScale
 from stakes.inference import Band
 from stakes.outputs.hooks import draw
+from stakes.outputs.text import level_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -491,7 +492,7 @@ class BandDisplay(_axes.Display):
         inner = _edges(band, band.low, band.high)
         names: list[str | None] = [None, None]
         if not self.bands_:  # the legend needs each kind of shading once
-            level = f"{100.0 * band.confidence_level:.6g}%"
+            level = level_name(band.confidence_level)
             names = [f"{level} simultaneous band", f"{level} interval at each {band.x_label}"]
         self.bands_.append(self.ax_.fill_between(*outer, alpha=_BAND, zorder=1.4, label=names[0], **look))
         self.intervals_.append(self.ax_.fill_between(*inner, alpha=_INTERVAL, zorder=1.5, label=names[1], **look))

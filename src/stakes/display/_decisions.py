@@ -19,6 +19,7 @@ from stakes.display import _axes
 from stakes.display._axes import Legend, Range
 from stakes.display._curves import ShareCurvesDisplay
 from stakes.information import ValueOfInformation
+from stakes.outputs.text import level_name
 from stakes.utility import Measure, UtilityCurve, expected_utility, utility_curve
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class ActionCostsDisplay(_axes.Display):
                 starts = starts + parts[:, k]
             ends = np.array([each.regret.interval for each in ranked]).T
             reach = np.abs(ends - starts)
-            interval_label = f"pointwise {100.0 * ranked[0].regret.confidence_level:g}% interval"
+            interval_label = f"pointwise {level_name(ranked[0].regret.confidence_level)} interval"
             line: Any = {"fmt": "none", "ecolor": "0.15", "elinewidth": 1.2, "capsize": 3, "label": interval_label}
             self.ax_.errorbar(starts, places, xerr=reach, **line)
             single = ranked[0].best_constant - ranked[0].oracle

@@ -41,6 +41,7 @@ from stakes.inference import RandomEffects
 from stakes.information import ValueOfInformation
 from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
+from stakes.outputs.text import level_name
 from stakes.training import RULES, MonitorComparison
 
 if TYPE_CHECKING:
@@ -685,7 +686,7 @@ def plot_study(
     labels = [*map(str, evaluation.models)]
     if low < high:
         handles.append(curves.collections[-1])
-        labels.append(f"{100.0 * evaluation.confidence_level:g}% band, at all thresholds at once")
+        labels.append(f"{level_name(evaluation.confidence_level)} band, at all thresholds at once")
     if display.bounds_ is not None:
         handles, labels = [*handles, display.bounds_], [*labels, "plausible thresholds"]
     _axes.legend_under(figure, handles, labels)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from stakes.base.validation import check_capacity, check_choice, check_unit
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -499,4 +500,4 @@ def _imbalance(prevalence: float | None) -> str:
         return ""
     share = check_unit(prevalence, "prevalence", open_low=True, open_high=True)
     constant = "Never acting" if share <= 0.5 else "Always acting"
-    return f" {constant} has an accuracy of {100.0 * max(share, 1.0 - share):.3g}% here."
+    return f" {constant} has an accuracy of {percent(max(share, 1.0 - share))} here."

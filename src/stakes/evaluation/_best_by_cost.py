@@ -16,6 +16,7 @@ from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves import error_pieces, lower_envelope, weighted_area
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import percent
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -403,7 +404,7 @@ class BestByBounds(Tabular):
         name, share = max(self.shares().items(), key=lambda item: item[1])
         count = int(np.count_nonzero(self.best >= 0))
         span = f"between {self.edges[0]:g} and {self.edges[-1]:g}"
-        return f"BestByBounds({count} ranges {span}; best in most: {name}, {100 * share:.3g}%)"
+        return f"BestByBounds({count} ranges {span}; best in most: {name}, {percent(share)})"
 
 
 def best_by_bounds(

@@ -40,7 +40,7 @@ from stakes.inference import (
 from stakes.outcomes import TimeToEvent
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import PaperTable
-from stakes.outputs.text import percent
+from stakes.outputs.text import level_name, percent
 from stakes.variance.influence import cells_of
 
 CENTRE_HEADS = {"auc": "AUC", "o_e_ratio": "O:E", "calibration_in_the_large": "Intercept", "slope": "Slope"}
@@ -134,7 +134,7 @@ class CentreEvaluation(PaperTable):
         return {"model": "Model", "centre": "Centre", "rows": "Rows", "positives": "Positives"} | heads
 
     def _footnotes(self) -> tuple[str, ...]:
-        level = f"{100.0 * self.confidence_level:g}%"
+        level = level_name(self.confidence_level)
         few = [centre for centre, (rows, events) in self.sizes.items() if min(events, rows - events) < _ROUGH]
         return (
             f"In brackets the {level} interval of each number alone; of {ANOTHER_CENTRE}, the prediction interval.",

@@ -26,7 +26,7 @@ from stakes.inference import (
     pooled_estimate,
     recalibration_estimates,
 )
-from stakes.outputs.text import join, number, p_value, percent, say
+from stakes.outputs.text import join, level_name, number, p_value, percent, say
 from stakes.variance.influence import cells_of
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ def not_better(standings: Standings) -> Observation | None:
     """Whether the best model is shown to be better than deciding the same for everybody, as the answer judges it."""
     if standings.rule == "optimal":
         return None
-    best, level, choice = standings.best, f"{standings.confidence_level * 100:g}%", standings.selection
+    best, level, choice = standings.best, level_name(standings.confidence_level), standings.selection
     finite = math.isfinite(best.score)
     failed = {
         name: standings.more_than_first[name]

@@ -39,7 +39,7 @@ from stakes.inference import (
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, Tabular
-from stakes.outputs.text import REFERENCES
+from stakes.outputs.text import REFERENCES, level_name
 
 if TYPE_CHECKING:
     import os
@@ -360,7 +360,7 @@ class Evaluation(Standings, Tabular):
             raise ValueError(f"thresholds must be at most {_MOST_COLUMNS} for a table, got {asked}.")
         areas = {name: area_of(self, name) for name in self.models}
         rows = f"{self.n_rows:,} rows" if self.outcome is None else self.outcome.summary
-        note = f"{rows}. In brackets the {100.0 * self.confidence_level:g}% interval of each number alone."
+        note = f"{rows}. In brackets the {level_name(self.confidence_level)} interval of each number alone."
         return ClinicalTable(bands, areas, (note,))
 
     @property

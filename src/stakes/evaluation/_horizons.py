@@ -26,7 +26,7 @@ from stakes.inference import Estimate, metric_difference, metric_interval, obser
 from stakes.outcomes import TimeToEvent
 from stakes.outputs.hooks import draw, import_optional
 from stakes.outputs.result_table import PaperTable, ResultTable, TableColumn
-from stakes.outputs.text import percent
+from stakes.outputs.text import level_name, percent
 from stakes.variance.influence import cells_of
 
 _METRICS = {"auc": "roc_auc_score", "brier_loss": "bounded_brier_loss", "ipa": "bounded_brier_skill_score"}
@@ -82,7 +82,7 @@ class HorizonEvaluation(PaperTable):
         return {"model": "Model", "horizon": "Horizon", "events": "Events"} | heads
 
     def _footnotes(self) -> tuple[str, ...]:
-        level = f"{100.0 * self.confidence_level:g}%"
+        level = level_name(self.confidence_level)
         rows = (
             f"{np.count_nonzero(self.outcome.present):,} rows. In brackets the {level} interval of each number alone."
         )

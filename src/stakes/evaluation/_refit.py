@@ -29,7 +29,7 @@ from stakes.evaluation._evaluate import evaluate
 from stakes.inference import Comparison, CostRows, Selection, check_contest, check_dependence, select
 from stakes.metrics import roc_auc_score
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import REFERENCES, number, shorten
+from stakes.outputs.text import REFERENCES, level_name, number, shorten
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -276,7 +276,7 @@ class Refit(Tabular):
 
     def __repr__(self) -> str:
         low, high = (number(end) for end in self.interval)
-        sure = f"{self.confidence_level:.0%} interval {low} to {high}{', approximate' if self.note else ''}"
+        sure = f"{level_name(self.confidence_level)} interval {low} to {high}{', approximate' if self.note else ''}"
         return f"Refit(cost {number(self.cost)}, {sure}; apparent {number(self.apparent)}, AUC {self.auc:.3f})"
 
 

@@ -10,7 +10,7 @@ from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.evaluation._words import counted
 from stakes.outcomes import RowCosts, TimeToEvent
-from stakes.outputs.text import join, number, percent
+from stakes.outputs.text import join, level_name, number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,10 +207,10 @@ def _rule(standings: Standings) -> str:
 
 def _intervals(standings: Standings) -> Iterator[str]:
     yield (
-        f"Pointwise {percent(standings.confidence_level)} confidence intervals, of one number alone (ci_low, ci_high), "
-        "are Student's t, with as many degrees of freedom "
-        "as rows carry the spread (from the fourth moment); where fewer than five effective rows of a class do, they "
-        "are widened for costs that were not seen by the rule of three [three]."
+        f"Pointwise {level_name(standings.confidence_level)} confidence intervals, of one number alone (ci_low, "
+        "ci_high), are Student's t, with as many degrees of freedom as rows carry the spread (from the fourth moment); "
+        "where fewer than five effective rows of a class do, they are widened for costs that were not seen by the rule "
+        "of three [three]."
     )
     if standings.imputations:
         yield (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stakes.evaluation._calibration import area_of
 from stakes.evaluation._standings import TERMS, Record, Standings, interval_ends
 from stakes.outputs.result_table import PaperTable, ResultTable, TableColumn
-from stakes.outputs.text import percent
+from stakes.outputs.text import percents
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -184,7 +184,9 @@ class ClinicalTable(PaperTable):
 
     def _heads(self) -> dict[str, str]:
         band = next(iter(self.bands.values()))
-        shown = {f"{band.kind}_at_{t:g}": f"{_SHOWN[band.kind]} at {percent(t)}" for t in band.thresholds.tolist()}
+        points = band.thresholds.tolist()
+        names = zip(points, percents(points), strict=True)
+        shown = {f"{band.kind}_at_{t:g}": f"{_SHOWN[band.kind]} at {name}" for t, name in names}
         return {"model": "Model", "auc": "AUC"} | shown
 
     def _footnotes(self) -> tuple[str, ...]:

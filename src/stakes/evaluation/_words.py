@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.outputs.text import MISSING, REFERENCES, decimals_needed, fixed, percent, times
+from stakes.outputs.text import MISSING, REFERENCES, decimals_needed, fixed, percent, stated, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,7 +145,7 @@ class Unit:
         if options.scale != "regret":
             return cls(1.0, f"on the scale of the {options.scale}", max(_decimals(costs, 4), _decimals(leads, 4, 2)))
         factor = 1000.0 if options.per == 1.0 else 1.0
-        per = f"per {factor * options.per:,g} {options.per_stake or 'decisions'}"
+        per = f"per {stated(factor * options.per)} {options.per_stake or 'decisions'}"
         decimals = _decimals([factor * cost for cost in costs], _MOST_DECIMALS)
         return cls(factor, per, max(decimals, _decimals([factor * lead for lead in leads], _MOST_DECIMALS, 2)))
 

@@ -53,6 +53,7 @@ from stakes.inference._simultaneous import (
     shifted,
 )
 from stakes.outcomes import Imputed
+from stakes.outputs.text import percent
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import effective
 
@@ -199,7 +200,7 @@ def smooth_band(data: EvaluationData, thresholds: Any, name: str, level: float, 
     band = _over_scores("smooth", table, points, columns, largest, level=level, name=name)
     if fits.span <= _TOO_SMOOTH:
         return band
-    wide = f"smoothed over {fits.span:.0%} of the rows, for lack of others"
+    wide = f"smoothed over {percent(fits.span, 2)} of the rows, for lack of others"
     return replace(band, about=f"{band.about}, {wide}" if band.about else wide)
 
 

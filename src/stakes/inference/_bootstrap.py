@@ -38,7 +38,7 @@ from stakes.metrics import METRICS, guess_metric
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import time_left
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import guess
+from stakes.outputs.text import guess, level_name
 from stakes.variance.dependence import check_dependence
 from stakes.variance.sums import Clusters, members
 
@@ -443,7 +443,7 @@ class Bootstrap(Tabular):
         for row in self._records():
             model, ends = f"{row['model']} " if several else "", f"[{row['ci_low']:.4g}, {row['ci_high']:.4g}]"
             value = f"{model}{row['statistic']} = {row['value']:.4g}"
-            parts.append(f"{value}, {self.confidence_level:.0%} interval {ends}")
+            parts.append(f"{value}, {level_name(self.confidence_level)} interval {ends}")
         again = f", {self.redrawn:,} drawn again" if self.redrawn else ""
         return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme}{again})"
 

@@ -17,6 +17,7 @@ from stakes.core.score_table import Rule, ScoreTable, losses_by_score
 from stakes.costs import CostsLike, Scale, as_costs
 from stakes.curves import TIE, error_pieces, lower_envelope
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name, percent
 from stakes.variance.checks import CLASSES, EVERY_ORDER, FLOOR, ROUNDING, Broken, digits, place_of_pair
 from stakes.variance.decisions import Decisions, PairSums
 from stakes.variance.dependence import PairedRows
@@ -104,7 +105,7 @@ class Dominance(Tabular):
             other = self.b if self.winner == self.a else self.a
             how = "less" if one else "no more"
             return f"{self.winner} costs {how} than {other} {where}{'' if one else ', and less at some'}"
-        shares = [f"{name} is better in {100 * self.share(name):.3g}%" for name in (self.a, self.b)]
+        shares = [f"{name} is better in {percent(self.share(name))}" for name in (self.a, self.b)]
         return f"neither is better {where}: {', '.join(shares)} of the range"
 
 
@@ -266,7 +267,7 @@ class Comparison(Tabular):
 
     def __repr__(self) -> str:
         low, high = self.interval
-        sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}], p = {self.p_value:.3g}"
+        sure = f"{level_name(self.confidence_level)} interval [{low:.4g}, {high:.4g}], p = {self.p_value:.3g}"
         return (
             f"Comparison({self.a} - {self.b} = {self.difference:.4g}, {sure}, "
             f"scale={self.scale!r}{', ' + self.note if self.note else ''})"

@@ -19,6 +19,7 @@ from stakes.inference._area import Area, area_estimate
 from stakes.inference._bootstrap import is_whole, row_counts
 from stakes.metrics import costs_of_severity
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name
 from stakes.variance.dependence import Design
 from stakes.variance.influence import cells_of
 from stakes.variance.sums import Estimate, Moments, bessel, record_of, worst_losses
@@ -425,7 +426,7 @@ class DecompositionInterval(Tabular):
         shown = {"MCB": self.miscalibration, "DSC": self.discrimination, "UNC": self.uncertainty}
         parts = [f"{k} {e.value:.4g} [{e.interval[0]:.4g}, {e.interval[1]:.4g}]" for k, e in shown.items()]
         level = self.score.confidence_level
-        return f"DecompositionInterval({', '.join(parts)}, {level:.0%} intervals, scale={self.scale!r})"
+        return f"DecompositionInterval({', '.join(parts)}, {level_name(level)} intervals, scale={self.scale!r})"
 
 
 def decomposition_interval(

@@ -45,6 +45,7 @@ from stakes.inference._imputation import pooled
 from stakes.metrics import METRICS, RocWindow, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import percent
 from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import Estimate, Moments, moments_of
@@ -535,7 +536,7 @@ class RandomEffects(Tabular):
     def __repr__(self) -> str:
         mean, another = ("[{:.4g}, {:.4g}]".format(*ends) for ends in (self.interval, self.prediction_interval))
         return (
-            f"RandomEffects({self.value:.4g} {mean}, another centre {another}, I2 {self.i_squared:.0%}, "
+            f"RandomEffects({self.value:.4g} {mean}, another centre {another}, I2 {percent(self.i_squared, 2)}, "
             f"{self.centres} centres)"
         )
 

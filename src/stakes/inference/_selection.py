@@ -15,7 +15,18 @@ from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs, check_scale
 from stakes.inference._comparison import PAIRED_NEEDS_ROWS
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import REFERENCES, capital, join, listed, named, number, percent, say as fill
+from stakes.outputs.text import (
+    REFERENCES,
+    capital,
+    join,
+    level_name,
+    listed,
+    named,
+    number,
+    percent,
+    say as fill,
+    stated,
+)
 from stakes.variance.decisions import Contest, CostRows, Spread
 from stakes.variance.dependence import dependence_of
 from stakes.variance.largest import (
@@ -232,7 +243,7 @@ def _write_headline(found: Selection, where: str) -> str:
         "where": where,
         "rows": f"{found.n_rows:,}",
         "amount": number(found.cost),
-        "decisions": found.unit if found.per == 1.0 else f"{found.per:,g} {_plural(found)}",
+        "decisions": found.unit if found.per == 1.0 else f"{stated(found.per)} {_plural(found)}",
         "sure": _interval_sentence(found),
     }
     if found.chosen in found.references:
@@ -256,7 +267,7 @@ def _interval_sentence(found: Selection) -> str:
     low, high = (number(end) for end in found.interval)
     unit = "" if found.scale == "regret" else fill("unit", scale=found.scale)
     words = "picked_interval" if math.isfinite(found.interval[1]) else "picked_no_interval"
-    interval = fill(words, level=percent(found.confidence_level), low=low, high=high)
+    interval = fill(words, level=level_name(found.confidence_level), low=low, high=high)
     tried = max(found.n_tried or 0, found.n_models)
     if found.chosen in found.references or tried == 1:
         return fill("sure", unit=unit, interval=interval)
@@ -265,7 +276,7 @@ def _interval_sentence(found: Selection) -> str:
 
 
 def _best_set_sentence(found: Selection) -> str:
-    level, included = percent(found.confidence_level), ""
+    level, included = level_name(found.confidence_level), ""
     count = _NUMBERS[found.n_models] if found.n_models < len(_NUMBERS) else str(found.n_models)
     what = fill("best_decision") if found.references else fill("best_shown", count=count)
     if found.references:

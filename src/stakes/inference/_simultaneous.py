@@ -14,6 +14,7 @@ from stakes.base.validation import BinarySample, Bools, Floats, Integers, blocks
 from stakes.core.options import EvaluationData, refuse_weighing
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import row_rates
 
@@ -644,7 +645,7 @@ class Band(Tabular):
             below, above = (self.simultaneous_high < 0.0).sum(), (self.simultaneous_low > 0.0).sum()
             found = f", below zero at {below}, above at {above}"
         rows = f"{self.n_rows} rows with {self.n_positives:.6g} positives"
-        return f"Band({what} {where}, {100.0 * self.confidence_level:.6g}%{found}, {rows})"
+        return f"Band({what} {where}, {level_name(self.confidence_level)}{found}, {rows})"
 
 
 def band_of(

@@ -31,6 +31,7 @@ from stakes.curves import threshold_table_of
 from stakes.inference import _simultaneous
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name
 from stakes.variance.dependence import Design, PairedRows
 from stakes.variance.sums import effective, ratio
 
@@ -84,7 +85,7 @@ class ThresholdIntervals(Tabular):
 
     def __repr__(self) -> str:
         span = f"{len(self.threshold)} thresholds in [{self.threshold[0]:g}, {self.threshold[-1]:g}]"
-        return f"ThresholdIntervals({span}, {self.confidence_level:.0%})"
+        return f"ThresholdIntervals({span}, {level_name(self.confidence_level)})"
 
 
 def threshold_intervals(

@@ -32,7 +32,7 @@ from stakes.costs import CostDistribution, CostsLike, Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import count, number, percent
+from stakes.outputs.text import count, level_name, number, percent, stated
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
 #
@@ -211,7 +211,7 @@ _WORTH_SAYING = 0.005
 
 def sentences(found: Any) -> Iterator[str]:
     """Yield sentences on the value of information, the most important first."""
-    decisions = "decision" if found.per == 1.0 else f"{found.per:,g} decisions"
+    decisions = "decision" if found.per == 1.0 else f"{stated(found.per)} decisions"
     over = "" if found.total is None else f", {number(found.total)} over all {found.n_decisions:,.0f} decisions"
     unit = " of net benefit" if found.scale == "net benefit" else ""
     yield f"Choosing {found.chosen} now is expected to lose {number(found.evpi)}{unit} per {decisions}{over}."
@@ -402,7 +402,7 @@ class ValueOfInformation(Tabular):
         return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
 
     def __repr__(self) -> str:
-        each = "decision" if self.per == 1.0 else f"{self.per:,g} decisions"
+        each = "decision" if self.per == 1.0 else f"{stated(self.per)} decisions"
         return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {self.scale} per {each}, {self.method})"
 
 
@@ -856,7 +856,7 @@ def _for_mean(
     """Rows for an interval of a mean, or for a test of a zero mean."""
     z = _z(0.5 + level / 2.0)
     if width is not None:
-        return (2.0 * z / width) ** 2 * variance, f"the {level:.0%} interval is then {number(width)} wide"
+        return (2.0 * z / width) ** 2 * variance, f"the {level_name(level)} interval is then {number(width)} wide"
     if power is None or gain == 0.0:
         raise ValueError("power needs a difference other than zero.")
     shown = f"a difference of {number(gain)} is then shown at {1.0 - level:.2g} with probability about {power:g}"
@@ -910,7 +910,7 @@ def _regret(
 
 def _o_to_e(*, prevalence: float, width: float, level: float, o_to_e: float = 1.0) -> tuple[float, str]:
     error = math.asinh(width / (2.0 * o_to_e)) / _z(0.5 + level / 2.0)
-    why = f"the {level:.0%} interval of an O:E of {number(o_to_e)} is then {number(width)} wide"
+    why = f"the {level_name(level)} interval of an O:E of {number(o_to_e)} is then {number(width)} wide"
     return (1.0 - prevalence) / (prevalence * error**2), why
 
 
@@ -920,7 +920,7 @@ def _slope(*, linear_predictor: tuple[float, float], width: float, level: float)
     information = weights / math.sqrt(2.0 * math.pi) / (2.0 + np.exp(x) + np.exp(-x))
     zero, one, two = (float(information @ x**power) for power in (0, 1, 2))
     error = width / (2.0 * _z(0.5 + level / 2.0))
-    why = f"the {level:.0%} interval of the calibration slope is then {number(width)} wide"
+    why = f"the {level_name(level)} interval of the calibration slope is then {number(width)} wide"
     return zero / (error**2 * (zero * two - one**2)), why
 
 
@@ -937,7 +937,7 @@ def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
-    return high, f"the {level:.0%} interval of an AUC of {number(auc)} is then at most {number(width)} wide"
+    return high, f"the {level_name(level)} interval of an AUC of {number(auc)} is then at most {number(width)} wide"
 
 
 def _certificate(*, error: float, max_error: float, power: float, level: float) -> tuple[float, str]:
@@ -955,7 +955,7 @@ def _certificate(*, error: float, max_error: float, power: float, level: float) 
     most -= binom.cdf(most, n, max_error) > delta
     failing = n[binom.cdf(most, n, error) < power]
     shown = f"{percent(max_error)} where {percent(error)} of decisions are mistakes"
-    why = f"so many decided rows certify at most {shown}, {level:.0%} sure, with probability {power:g}"
+    why = f"so many decided rows certify at most {shown}, {level_name(level)} sure, with probability {power:g}"
     return int(failing.max(initial=0)) + 1, why
 
 

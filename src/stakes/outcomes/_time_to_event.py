@@ -27,6 +27,7 @@ from stakes.base.validation import (
     to_floats,
 )
 from stakes.outputs.result_table import build_frame
+from stakes.outputs.text import percent
 
 # Recorded follow-up of each row: how long it lasted, and how it ended.
 
@@ -832,10 +833,10 @@ class TimeToEvent(Outcome):
         """One line that describes the rows: events, event-free, unknown, and the largest weight."""
         use, known = self.present, self.known & self.present
         n, events, unknown = int(use.sum()), int((self.y & known).sum()), int((use & ~known).sum())
-        share = f" ({unknown / n:.0%})" if unknown else ""
+        share = f" ({percent(unknown / n, 2)})" if unknown else ""
         # weights from known censoring probabilities may not sum to the number of rows
         off = abs(self.weight_share - 1.0) > _LARGE_DEVIATION
-        total = f", weights sum to {self.weight_share:.1%} of the rows" if off else ""
+        total = f", weights sum to {percent(self.weight_share)} of the rows" if off else ""
         return (
             f"{n:,} rows, horizon {self.horizon:g}: {events:,} events, {n - unknown - events:,} event-free, "
             f"{unknown:,} of unknown status{share}, largest weight {self.weight.max():.1f}{total}"
@@ -865,9 +866,9 @@ class TimeToEvent(Outcome):
 
     def _censoring_methods(self, share: str) -> tuple[str, ...]:
         weighed = (
-            f"The status of {self.unknown_share:.1%} of the cases, censored before the horizon, is unknown; all others "
-            "were weighted by the inverse of the probability of being uncensored until their event or the horizon "
-            "[graf]"
+            f"The status of {percent(self.unknown_share)} of the cases, censored before the horizon, is unknown; "
+            "all others were weighted by the inverse of the probability of being uncensored until their event or the "
+            "horizon [graf]"
         )
         strata = self.follow_up.strata
         if self.follow_up.given is not None:

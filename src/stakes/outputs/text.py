@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 
 # Untrusted text: characters that hide, move or reorder text are escaped, and long text is cut.
 
@@ -75,6 +76,7 @@ MINUS = "\N{MINUS SIGN}"
 MISSING = "-"
 _PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
 _MOST_DECIMALS = 12
+_ALL = 1.0 - 1e-9  # a share that only rounding tells from all
 
 
 def number(value: float) -> str:
@@ -87,9 +89,20 @@ def number(value: float) -> str:
     """
     if math.isinf(value):
         return "infinite"
-    if value == 0.0 or not _PLAIN[0] <= abs(value) < _PLAIN[1]:
-        return f"{value:,.0f}" if abs(value) >= _PLAIN[1] else f"{value:.3g}"
-    return f"{value:#.3g}".rstrip(".")
+    if abs(float(f"{value:.3g}")) >= _PLAIN[1]:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".") if abs(value) >= _PLAIN[0] else f"{value or 0.0:.3g}"
+
+
+def stated(value: float) -> str:
+    """Write a number as it was stated: in full down to the units, and with six significant digits at least.
+
+    Examples
+    --------
+    >>> stated(1234567.0), stated(0.025), stated(2.0)
+    ('1,234,567', '0.025', '2')
+    """
+    return f"{value:,.{min(max(len(f'{abs(value):.0f}'), 6), 15)}g}"
 
 
 def fixed(value: float, decimals: int, *, sign: bool = False, minus: str = "-", missing: str = MISSING) -> str:
@@ -109,18 +122,42 @@ def fixed(value: float, decimals: int, *, sign: bool = False, minus: str = "-", 
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """Write a share as a percentage.
+    """Write a share as a percentage; one below 1 has the digits that it takes not to be 100%.
 
     Examples
     --------
-    >>> percent(0.0163), percent(0.25), percent(1e-8), percent(float("nan"))
-    ('1.63%', '25%', '0.000001%', '-')
+    >>> percent(0.0163), percent(0.25), percent(1e-8), percent(float("nan")), percent(0.99962)
+    ('1.63%', '25%', '0.000001%', '-', '99.96%')
     """
     if not math.isfinite(share):
         return fixed(share, 0)
     import numpy as np
 
-    return np.format_float_positional(float(f"{100.0 * share:.{digits}g}"), trim="-") + "%"
+    text = np.format_float_positional(float(f"{100.0 * share:.{digits}g}"), trim="-")
+    return percent(share, digits + 1) if text == "100" and share < _ALL else f"{text}%"
+
+
+def percents(shares: Sequence[float]) -> list[str]:
+    """Write shares as percentages, with the digits that it takes to tell different ones apart.
+
+    Examples
+    --------
+    >>> percents([0.1, 0.1234, 0.12341])
+    ['10%', '12.34%', '12.341%']
+    """
+    each = (list(map(partial(percent, digits=digits), shares)) for digits in range(3, 18))
+    return next((texts for texts in each if len(set(texts)) == len(set(shares))), list(map(percent, shares)))
+
+
+def level_name(level: float) -> str:
+    """Write a confidence level, with six digits at most.
+
+    Examples
+    --------
+    >>> level_name(0.95), level_name(0.9545)
+    ('95%', '95.45%')
+    """
+    return percent(level, 6)
 
 
 def p_value(value: float) -> str:

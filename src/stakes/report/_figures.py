@@ -12,7 +12,7 @@ import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
 from stakes.inference import named
-from stakes.outputs.text import number, odds, percent, visible
+from stakes.outputs.text import level_name, number, odds, percent, stated, visible
 from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
 from stakes.report._page import (
     REFERENCE_DASHES,
@@ -160,13 +160,13 @@ def figures(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, str]:
 def _threshold_figures(evaluation: Evaluation, models: Sequence[Model]) -> Iterator[Figure]:
     """Regret and net benefit against the threshold."""
     shaded, banded = follows("shaded", shaded_words(evaluation), "span"), _band_words(evaluation)
-    band = "" if no_bands(evaluation) else f"{evaluation.confidence_level * 100:g}% band over the range as reported"
+    band = "" if no_bands(evaluation) else f"{level_name(evaluation.confidence_level)} band over the range as reported"
     lines = f"for {len(models)} of {len(evaluation.models)} models, for acting on everyone and on no one"
     references = tuple(_reference_items(evaluation, REFERENCES))
     per = (
         visible(evaluation.answer.per)
         if evaluation.scale == "regret"
-        else f"per {counted_per(evaluation):,g} decisions"
+        else f"per {stated(counted_per(evaluation))} decisions"
     )
     of_kinds = (
         ("regret", "regret", f"cost {per}, at each threshold (lower is better)", follows("precision", "", "span")),
@@ -190,7 +190,7 @@ def _weightings(evaluation: Evaluation) -> str:
 
 def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
     """Reliability, decomposition and ROC."""
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = level_name(evaluation.confidence_level)
     why = no_smooth_band(evaluation)
     alone = "" if why else f"{level} interval at each score, of the smooth curve"
     band = f"No band is drawn, for {why}." if why else f"The light band is its {level} interval at each score alone."
@@ -243,7 +243,7 @@ def _band_words(evaluation: Evaluation) -> str:
     why = no_bands(evaluation)
     if why:
         return f"No band is drawn, for {why}."
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = level_name(evaluation.confidence_level)
     return f"The light band is simultaneous over the range as reported: all of the curve there, at {level} confidence."
 
 
@@ -269,7 +269,7 @@ def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if not evaluation.crossing or evaluation.selection is None:
         return ""
     chosen = evaluation.selection.chosen
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = level_name(evaluation.confidence_level)
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     by_name = {model.name: model for model in models}
     first = _html(chosen, by_name)

@@ -14,7 +14,7 @@ from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
 from stakes.outputs.files import delivered
-from stakes.outputs.text import count, decimals_for, shorten, visible
+from stakes.outputs.text import count, decimals_for, level_name, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, Json, payload
 from stakes.report._figures import cost_figure, crossing_payload, crossing_section, figures, in_range_table
@@ -116,7 +116,7 @@ def render_amounts(evaluation: Evaluation, *, title: str | None = None) -> str:
 def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if not evaluation.money:
         return "<p>Money is not shown: it is that of acting by the cost ratio, and these follow another rule.</p>"
-    unit, level = f"{_unit(evaluation)} {evaluation.options.money_words}", f"{evaluation.confidence_level * 100:g}%"
+    unit, level = f"{_unit(evaluation)} {evaluation.options.money_words}", level_name(evaluation.confidence_level)
     notes = dict.fromkeys(
         part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
     )
@@ -275,7 +275,7 @@ def _at_thresholds(evaluation: Evaluation) -> str:
     if low > high or evaluation.rule != "score" or none:
         return ""
     at = np.linspace(low, high, _SHOWN_THRESHOLDS) if low < high else np.array([low])
-    found, level = evaluation.bands("net_benefit", at, references=True), f"{evaluation.confidence_level * 100:g}%"
+    found, level = evaluation.bands("net_benefit", at, references=True), level_name(evaluation.confidence_level)
     ranks = {name: str(k) for k, name in enumerate(evaluation.ranking[:MAX_DRAWN], start=1)}
     rows: list[list[Cell]] = []
     for name in [*ranks, *found.keys() - set(evaluation.models)]:
@@ -397,7 +397,7 @@ def _actions_ranking(found: ActionEvaluation) -> str:
     cells = HTML.rows(ranking.rows[:models], columns)
     cells += replace(HTML, missing="").rows(ranking.rows[models:], columns)
     rows = [[str(row["rank"] or ""), _name(row["model"]), *mine] for row, mine in zip(ranking.rows, cells, strict=True)]
-    level = f"{found.confidence_level * 100:g}%"
+    level = level_name(found.confidence_level)
     heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Skill"]
     words = (
         f"<p>Intervals of the {chosen.scale} are simultaneous {level} intervals, of all rows at once, the others "

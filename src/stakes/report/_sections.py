@@ -13,7 +13,18 @@ import numpy as np
 from stakes.evaluation import FINDINGS, Evaluation, Finding, counted
 from stakes.outputs import text
 from stakes.outputs.result_table import CellStyle, TableColumn
-from stakes.outputs.text import count, decimals_for, number, odds, p_value, shorten, visible
+from stakes.outputs.text import (
+    count,
+    decimals_for,
+    level_name,
+    number,
+    odds,
+    p_value,
+    percent,
+    shorten,
+    stated,
+    visible,
+)
 from stakes.report._any_range import cut_points, no_bands, no_intervals
 from stakes.report._page import (
     NAME_LIMIT,
@@ -141,7 +152,7 @@ def method(evaluation: Evaluation, content: Mapping[str, Any]) -> str:
         scale=_scale_words(evaluation),
         rule=_rule_words(evaluation),
         costs=_costs_words(evaluation),
-        level=f"{evaluation.confidence_level * 100:g}%",
+        level=level_name(evaluation.confidence_level),
         dependence=_dependence_words(evaluation),
         thinned=_thinned_words(content),
         intervals=_interval_words(evaluation),
@@ -185,7 +196,7 @@ def _band_words(evaluation: Evaluation) -> str:
     why = no_bands(evaluation)
     if why:
         return f"are not drawn, for {why}."
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = level_name(evaluation.confidence_level)
     return (
         f"in the figures of regret and net benefit are simultaneous {level} bands over the range as reported: of the "
         "model that is best now, or of those that the reader chooses."
@@ -274,7 +285,7 @@ def information_section(evaluation: Evaluation) -> str:
     if found is None:
         return ""
     keys = {"saving": "Expected saving", "total_saving": "Over all decisions", "net_gain": "Less its price"}
-    decisions = "decision" if found.per == 1.0 else f"{found.per:,g} decisions"
+    decisions = "decision" if found.per == 1.0 else f"{stated(found.per)} decisions"
     heads = ["", "Further rows", f"{keys['saving']} per {decisions}", keys["total_saving"], keys["net_gain"]]
     rows: list[list[Cell]] = [
         ["", f"{row['more_rows']:,}", *("&ndash;" if row[key] is None else typeset(number(row[key])) for key in keys)]
@@ -331,7 +342,7 @@ HTML = CellStyle(
         "p": lambda value, _: html.escape(p_value(value)).removeprefix("= "),
         "count": lambda value, _: count(value),
         "significant": lambda value, _: f"{value:.4g}",
-        "probability": lambda share, _: f"{100.0 * share:.0f}%",
+        "probability": lambda share, _: percent(share, 2),
         **dict.fromkeys(("share", "acted", "savings"), lambda share, _: percent_text(share)),
     },
     missing="&ndash;",
@@ -382,7 +393,7 @@ def answer_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
         note = f'<small class="note">{_like(evaluation, like)}</small>' if like else ""
         head = _head(model.sample + note, model.rank - 1)
         rows.append([f'<span class="rank">{model.rank}</span>', head, *cells])
-    level = f"{evaluation.confidence_level * 100:g}% interval"
+    level = f"{level_name(evaluation.confidence_level)} interval"
     heads = [f"{head}<br><small>{level}</small>" for head in ("Cost", "More than the first")]
     caption = f"Costs {answer.per}; intervals hold for all rows of a column at once"
     heads = ["#", "Model", *heads, "May be best", *(["AUC"] if "auc" in keys else [])]
@@ -456,7 +467,7 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
         ]
         name, heads = shorten(named(column), NAME_LIMIT), ["Model", "Group", *shown.values()]
         parts.append(table(f"Every model in every group of {name}", heads, rows, kind="groups"))
-    level, by = f"{evaluation.confidence_level * 100:g}%", _COMPARED[own is _PROMISED]
+    level, by = level_name(evaluation.confidence_level), _COMPARED[own is _PROMISED]
     return (
         f"<p>Over the range as reported; costs {html.escape(evaluation.answer.per)}. The cost depends on how many "
         f"positives a group has: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} "
@@ -508,7 +519,7 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         cells.insert(2, "0" if record["slope"] is None else known)
     heads = [f"{head}<br><small>{meaning}</small>" for head, meaning in _NUMBERS.values()]
     shown = table(f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows)
-    level = f"{evaluation.confidence_level * 100:g}%"
+    level = level_name(evaluation.confidence_level)
     notes = dict.fromkeys(row["note"] for row in found.rows[::2] if row["note"])
     return (
         "<p>O:E above 1 and calibration in the large above 0 say that risks are too low, below that they are too high. "

@@ -62,7 +62,7 @@ function answerRow(rule, k) {
 }
 
 function askedTable() {
-  const interval = said("interval_head", { level: `${plain(100 * page.level, 4)}%` });
+  const interval = said("interval_head", { level: percent(page.level, 6) });
   const heads = [["#"], ["Model"], ["Cost", interval], ["More than the first", interval], ["May be best"], ["AUC"]];
   return tableOf(said("answer_all", { per: page.perWords }), heads, asked.map(answerRow), "answer");
 }

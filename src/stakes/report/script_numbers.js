@@ -37,12 +37,13 @@ function plain(value, digits) {
 }
 
 function percent(share, digits = 3) {
-  return Number.isFinite(share) ? plain(100 * share, digits).replace("-", MINUS) + "%" : fixed(share, 0);
+  const text = Number.isFinite(share) ? plain(100 * share, digits).replace("-", MINUS) + "%" : fixed(share, 0);
+  return text === "100%" && share < 1 - 1e-9 ? percent(share, digits + 1) : text;
 }
 
 function number(value) {
   const size = Math.abs(value);
-  return !Number.isFinite(value) ? (Number.isNaN(value) ? "undefined" : "infinite") : size >= 1e-4 && size < 1e3
+  return !Number.isFinite(value) ? (Number.isNaN(value) ? "undefined" : "infinite") : size >= 1e-4 && size < 999.5
     ? value.toPrecision(3).replace("-", MINUS)
     : (size < 1 ? plain(value, 3) : grouped(value, 0, 0)).replace("-", MINUS);
 }

@@ -5,7 +5,7 @@ const followers = new Map(
   [...document.querySelectorAll("[data-follows]")].map((block) => [block.dataset.follows, { block, own: [...block.childNodes] }])
 );
 const nameNodes = models.map((model) => document.querySelector(`#answer [data-model="${model.index}"] .name`));
-const LEVEL = `${plain(100 * page.level, 4)}%`;
+const LEVEL = percent(page.level, 6);
 
 function follow(key, nodes) {
   const { block, own } = followers.get(key) ?? {};

@@ -59,7 +59,7 @@ function thresholdTable(state, results) {
     ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"], ["Avoided", `against ${page.words.decisions[ALL]}, net`],
   ];
   const sure = page.counted === null ? "" : said("limits", { level: LEVEL });
-  const caption = said("at_threshold", { sure, count: plain(page.per, 4), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
+  const caption = said("at_threshold", { sure, count: plain(page.per, 15), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
   return tableOf(caption, heads, rows);
 }
 

@@ -18,6 +18,7 @@ from stakes.base.validation import Bools, Floats, Integers, blocks, to_array, to
 from stakes.core.score_table import Rule, class_losses
 from stakes.costs import CostDistribution
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import level_name, percent
 
 Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
 Raw = tuple[Floats, Floats, Floats]
@@ -508,7 +509,7 @@ class ClusterShape:
             if share > _MOST_SHARE * (1.0 + _ROUNDING):
                 what = f"the {CLASSES[k - 1]}s" if len(self.largest) == 1 + len(CLASSES) else "a class"
                 what = f"the weight of {what}" if k else "all weight"
-                return f"one cluster holds {share:.0%} of {what}: an interval needs half at most"
+                return f"one cluster holds {percent(share)} of {what}: an interval needs half at most"
         return ""
 
     def rows_at_once(self, rates: Floats) -> Floats:
@@ -962,7 +963,7 @@ class Estimate(Tabular):
 
     def __repr__(self) -> str:
         low, high = self.interval
-        sure = f"{self.confidence_level:.0%} interval [{low:.4g}, {high:.4g}]"
+        sure = f"{level_name(self.confidence_level)} interval [{low:.4g}, {high:.4g}]"
         return f"Estimate({self.metric} = {self.value:.4g}, {sure}{', ' + self.note if self.note else ''})"
 
 
