@@ -491,7 +491,7 @@ def test_where_clusters_allow_no_interval_no_finding_rests_on_one():
     found = evaluate(y, risk, costs=(0.05, 0.3), clusters=clusters)
     assert math.isnan(found["model"].interval[0])
     assert "calibration-in-the-large" not in found.findings.codes
-    why = f"one cluster holds {share:.0%} of all weight: an interval needs half at most"
+    why = f"one cluster holds {100 * share:.3g}% of all weight: an interval needs half at most"
     assert finding("few-events", found).sentence == f"There is no interval for model: {why}."
 
 
@@ -564,7 +564,9 @@ def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcs
     assert "not-better" not in codes(y, risk)
     useless = evaluate(y, np.random.default_rng(0).permutation(risk), costs=(0.05, 0.3))
     found = finding("not-better", useless)
-    assert found.sentence.startswith("model is not shown to cost less than treating everyone (difference 0.0")
+    assert found.sentence.startswith("model is not shown to cost less than treating everyone (difference ")
+    more = float(re.search(r"\(difference ([\d.]+) per 1,000 decisions, 95%", found.sentence)[1])
+    assert more == pytest.approx(1e3 * useless.compare("model", "treat all").difference, abs=0.5)
     assert found.evidence["vs_treat_all"] == pytest.approx(useless.compare("model", "treat all").difference)
     assert found.evidence["vs_treat_all"] > 0.0
     assert finding("not-better", one(bcsc, "logistic_minimal")).evidence["vs_treat_none"] == 0.0

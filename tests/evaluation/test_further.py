@@ -110,7 +110,11 @@ def test_report_json_and_findings_have_what_was_asked_for(rows):
     unsure_and_right = {"m": np.where(y, 0.25, 0.15)}
     harmed = evaluate(y, unsure_and_right, costs=0.2).with_deferral(0.02)
     assert harmed.deferral["m"].value == pytest.approx(-0.02)
-    assert "deferral-harms" in harmed.findings.codes
+    (found,) = [each for each in harmed.findings if each.code == "deferral-harms"]
+    assert found.sentence.endswith("costs more than it saves (20.0 per 1,000 decisions)")
+    per_hundred = evaluate(y, unsure_and_right, costs=0.2, per=100).with_deferral(0.02)
+    assert "(2.00 per 100 decisions)" in " ".join(each.sentence for each in per_hundred.findings)
+    assert "with the option 100 cases cost 2.00, without it 0" in per_hundred.deferral.conclusion[1]
 
 
 def test_what_cannot_be_answered_is_refused(rows):

@@ -629,7 +629,7 @@ def test_net_benefit_has_its_value_and_the_note_where_clusters_or_follow_up_allo
     large = np.append(np.zeros(200, int), np.arange(100) + 1)
     outcome = stakes.TimeToEvent(event=y, time=np.append(np.full(297, 1.0), np.full(3, 3.0)), horizon=2.0)
     for outcome_or_labels, clusters, reason in (
-        (y, large, "one cluster holds 67% of all weight"),
+        (y, large, "one cluster holds 66.7% of all weight"),
         (outcome, None, "only 3 rows were followed"),
     ):
         found = metric_interval(outcome_or_labels, a, "net_benefit_score", threshold=0.2, clusters=clusters)
@@ -680,7 +680,8 @@ def test_error_of_an_area_is_the_jackknifes_where_one_cluster_has_nearly_half_of
 )
 def test_a_cluster_of_more_than_half_of_a_class_has_no_interval_where_means_are_by_class(name, options):
     y, a, b, clusters = cluster_of_positives(1.0)
-    reason = f"one cluster holds {y[:30].sum() / y.sum():.0%} of the weight of the positives: an interval needs half"
+    share = f"{100 * y[:30].sum() / y.sum():.3g}%"
+    reason = f"one cluster holds {share} of the weight of the positives: an interval needs half"
     found = metric_interval(y, a, name, clusters=clusters, **options)
     assert found.value == pytest.approx(getattr(stakes.metrics, name)(y, a, **options))
     assert found.note.startswith(reason)

@@ -57,7 +57,7 @@ def test_change_through_groups_is_that_of_the_two_costs():
     (found,) = [
         each for each in evaluate(outcome, score, costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
     ]
-    assert f"{plain:.3g} as it stands and {grouped:.3g} with" in found.sentence
+    assert f"{1e3 * plain:.1f} per 1,000 decisions as it stands and {1e3 * grouped:.1f} with" in found.sentence
 
 
 def followed_in_clusters(copies, k=-0.5, n=400, seed=5):
@@ -127,7 +127,9 @@ def test_harm_is_part_of_the_costs_and_net_benefits_that_findings_name():
         for harm in (0.0, 0.02)
     )
     cost = evaluate(outcome, score, costs=(0.1, 0.5), harm=0.02)["model"].score
-    assert f"Its cost is {cost:.3g} as it stands" in harmed["censoring-follows-score"].sentence
+    assert (
+        f"Its cost is {1e3 * cost:.1f} per 1,000 decisions as it stands" in harmed["censoring-follows-score"].sentence
+    )
     for key in ("net_benefit", "acted"):
         before, after = (found["censoring-reading"].evidence[key] for found in (plain, harmed))
         assert after == pytest.approx(before - 0.02, abs=1e-12)
@@ -158,7 +160,9 @@ def test_decisions_without_an_error_cost_nothing_however_censoring_is_estimated(
     score = np.where(event <= 1.0, 0.8, 0.1) + 0.1 * rng.random(400)
     outcome = TimeToEvent(event=event <= left, time=np.minimum(event, left), horizon=1.0)
     found = {each.code: each.sentence for each in evaluate(outcome, score, costs=0.5).findings}
-    told = r"Its cost is 0 as it stands and 0 with .*, a difference of 0\.0 of the difference's standard errors"
+    told = (
+        r"Its cost is 0 per 1,000 decisions as it stands and 0 with .*, a difference of 0\.0 of the difference's stand"
+    )
     assert re.search(told, found["censoring-follows-score"])
 
 

@@ -30,7 +30,7 @@ from stakes.core.score_table import ScoreTable, row_losses, table_integral
 from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
 from stakes.inference import CostRows, Estimate, Selection, check_dependence, few_carry, select
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import REFERENCES, level_name, number, percent
+from stakes.outputs.text import REFERENCES, level_name, number, percent, stated
 from stakes.variance.sums import worst_losses
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
@@ -256,7 +256,8 @@ class Deferred(Tabular):
     ----------
     estimates : dict of str to Estimate
         "cost" with the option, "cost_without", their difference "value", and "cost_of_decided", the part of the cost
-        that is due to cases decided; then the shares "deferred", "act" and "do not act". All per case.
+        that is due to cases decided; then the shares "deferred", "act" and "do not act". All per case, costs times
+        ``per``.
     zone : tuple of float or None
         Defer where low < p < high at face value, and where low <= p < high for a fitted pair; None where nothing is
         deferred, and over many cost ratios.
@@ -272,6 +273,8 @@ class Deferred(Tabular):
         Where deferring is free or useless; empty otherwise.
     by_amount : bool
         Whether rows have amounts: a case then counts by what is at stake in it, in costs and in shares.
+    per : float
+        Number of cases that costs are counted in.
 
     Examples
     --------
@@ -290,6 +293,7 @@ class Deferred(Tabular):
     rule: str
     note: str = ""
     by_amount: bool = False
+    per: float = 1.0
 
     @property
     def cost(self) -> float:
@@ -328,7 +332,8 @@ class Deferred(Tabular):
         value = self.estimates["value"]
         low, high = (number(end) for end in value.interval)
         verb = "is worth" if value.value >= 0.0 else "does harm, it is worth"
-        costs, of = f"a case costs {number(self.cost)}", "cases"
+        cases = "a case costs" if self.per == 1.0 else f"{stated(self.per)} cases cost"
+        costs, of = f"{cases} {number(self.cost)}", "cases"
         if self.by_amount:
             costs, of = f"the cost is {number(self.cost)} per unit at stake", "what is at stake"
         return (
@@ -478,7 +483,7 @@ def deferred_of(
     by_class = _by_class(factor * (rows.without - rows.total), sample)
     note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
     zone = _zone(sample, measure, option, capacity, rule)
-    return Deferred(estimates, zone, errors, by_class, option, rule, note, _by_amount(sample))
+    return Deferred(estimates, zone, errors, by_class, option, rule, note, _by_amount(sample), asked.per)
 
 
 def check_deferred(costs: CostDistribution) -> CostDistribution:

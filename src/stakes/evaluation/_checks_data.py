@@ -12,7 +12,7 @@ from stakes.base.outcome import Origin, Outcome
 from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, row_losses
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
-from stakes.evaluation._words import counted
+from stakes.evaluation._words import Unit, counted
 from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
 from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
 from stakes.outputs.text import join, number, percent
@@ -276,9 +276,10 @@ def censoring_follows_score(standings: Standings) -> Observation | None:
     else:
         errors = f", a difference of {change:.1f} of the difference's standard errors"
         errors = "" if math.isnan(change) else errors
+        unit = Unit.of(standings.options, list(values), [values[1] - values[0]])
         told = (
-            f"Its cost is {number(values[0])} as it stands and {number(values[1])} with censoring estimated in five "
-            f"groups of the score{errors}."
+            f"Its cost is {unit.fixed(values[0])} {unit.per} as it stands and {unit.fixed(values[1])} with censoring "
+            f"estimated in five groups of the score{errors}."
         )
     evidence: Evidence = {"trend_z": found.trend_z, "logrank": found.logrank, "p_value": found.p_value}
     return Observation(f"{_who_left(found, level)} {told}", (name,), evidence)

@@ -449,10 +449,11 @@ def _clause(found: ByThreshold, called: str, name: str, best: str) -> str:
 
 def _difference_in_words(standings: Standings, name: str, level: str) -> str:
     value, low, high = standings.more_than_first[name]
+    unit = Unit.of(standings.options, [result.score for result in standings.results], [value])
     if not math.isfinite(standings.best.score):
         return "both are infinite" if math.isinf(standings[name].score) else "its cost is infinite"
-    interval = "no interval" if math.isnan(low) else f"{level} interval {number(-high)} to {number(-low)}"
-    return f"difference {number(-value)}, {interval}"
+    interval = "no interval" if math.isnan(low) else f"{level} interval {unit.fixed(-high)} to {unit.fixed(-low)}"
+    return f"difference {unit.fixed(-value)} {unit.per}, {interval}"
 
 
 _NEARLY, _ROUNDING = 0.99, 1e-9
@@ -481,9 +482,10 @@ def auc_disagrees(standings: Standings) -> Observation | None:
         return None
     area, cost, cheap, dear = found
     aucs = standings.results[dear].auc, standings.results[cheap].auc
+    unit = Unit.of(standings.options, [result.score for result in standings.results], [cost.value])
     template = (
         f"AUC prefers {{0}} to {{1}} ({aucs[0]:.3f} against {aucs[1]:.3f}, p {p_value(area.p_value)}), and yet "
-        f"{{1}} costs less in this range (difference {number(cost.value)}, p {p_value(cost.p_value())})."
+        f"{{1}} costs less in this range (difference {unit.fixed(cost.value)} {unit.per}, p {p_value(cost.p_value())})."
     )
     evidence: Evidence = {
         "auc": {names[dear]: aucs[0], names[cheap]: aucs[1]},
@@ -600,8 +602,11 @@ def harms(standings: Standings) -> Observation | None:
     bad = {name: value.value for name, value in worth.items() if value.interval[1] < 0.0}
     if not bad:
         return None
+    worst = min(bad, key=bad.__getitem__)
+    unit = Unit.of(standings.options, list(map(abs, bad.values())))
     words = f"leaving cases of {slots(len(bad))} to someone else costs more than it saves"
-    return Observation(f"{words} ({number(-min(bad.values()))} per case at most)", tuple(bad), {"value": bad})
+    whose = f" for {{{list(bad).index(worst)}}}, the most" if len(bad) > 1 else ""
+    return Observation(f"{words} ({unit.fixed(-bad[worst])} {unit.per}{whose})", tuple(bad), {"value": bad})
 
 
 def no_model_needed(standings: Standings) -> Observation | None:

@@ -319,12 +319,14 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
         word(_LEFT - 6, bottom, "0", "end"),
         word(_LEFT - 6, 16, number(top / 1.05), "end"),
     ]
+    cases = "a case" if evaluation.per == 1.0 else f"{stated(evaluation.per)} cases"
     label = (
-        "Line chart of the cost of a case with the option to defer over its fee. The table has the numbers at the fee."
+        f"Line chart of the cost of {cases} with the option to defer over its fee. The table has the numbers at the "
+        "fee."
     )
     legend = " ".join(f'<span class="name">{model.sample}</span>' for model in shown)
     return (
-        f"<figure><figcaption>Cost of a case over the fee, from deferring for nothing to where no case is worth it. "
+        f"<figure><figcaption>Cost of {cases} over the fee, from deferring for nothing to where no case is worth it. "
         f'{legend}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" '
         f'style="max-width: 40rem; width: 100%">{frame}{mark}{"".join(lines)}{"".join(words)}</svg></figure>'
     )
