@@ -195,6 +195,9 @@ def test_names_of_action_and_event_stand_in_every_sentence():
         *(("treat", "treating"), ("refuse", "refusing"), ("stop", "stopping"), ("refer", "referring")),
         *(("call back", "calling back"), ("biopsy", "biopsying"), ("free", "freeing"), ("open", "opening")),
         *(("tie", "tying"), ("flag", "flagging"), ("inspect", "inspecting"), ("audit", "auditing")),
+        *(("offer", "offering"), ("limit", "limiting"), ("begin", "beginning"), ("defer", "deferring")),
+        *(("suffer", "suffering"), ("admit", "admitting"), ("occur", "occurring"), ("control", "controlling")),
+        *(("differ", "differing"), ("reset", "resetting"), ("visit", "visiting"), ("repel", "repelling")),
     ],
 )
 def test_the_noun_of_an_action(action, acting):
@@ -202,7 +205,14 @@ def test_the_noun_of_an_action(action, acting):
 
 
 @pytest.mark.parametrize(
-    ("one", "many"), [("positive", "positives"), ("loss", "losses"), ("injury", "injuries"), ("delay", "delays")]
+    ("one", "many"),
+    [
+        ("positive", "positives"),
+        ("loss", "losses"),
+        ("injury", "injuries"),
+        ("delay", "delays"),
+        ("diagnosis", "diagnoses"),
+    ],
 )
 def test_the_plural_of_an_event(one, many):
     assert plural(one) == many

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _VOWELS = "aeiou"
 _MOST_DECIMALS = 2  # of costs per 1,000 decisions; smaller ones are "below 0.01"
-_STRESSED = ("fer", "mit", "bar")
+# last syllables that are stressed in verbs of several, and words that only look like them
+_STRESSED, _UNSTRESSED = ("fer", "mit", "bar", "gin", "cur", "rol", "pel", "set"), ("ffer", "limit", "vomit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,16 +59,19 @@ _WHOM = dict(zip(REFERENCES, ("everyone", "no one"), strict=True))
 
 
 def _doubles(verb: str) -> bool:
-    """Whether the last letter of a verb is doubled before "ing": stop, refer, but not treat or open."""
+    """Whether the last letter of a verb is doubled before "ing": stop, refer, but not treat, open or offer."""
     if len(verb) < 3 or verb[-1] in f"{_VOWELS}wxy" or verb[-2] not in _VOWELS or verb[-3] in _VOWELS:
         return False
-    return len(re.findall(rf"[{_VOWELS}]+", verb)) == 1 or verb.endswith(_STRESSED)
+    alone = len(re.findall(rf"[{_VOWELS}]+", verb)) == 1
+    return alone or (verb.endswith(_STRESSED) and not verb.endswith(_UNSTRESSED))
 
 
 def plural(noun: str) -> str:
     """Return the plural of a noun."""
     if noun.endswith("y") and noun[-2:-1] not in _VOWELS:
         return f"{noun[:-1]}ies"
+    if noun.endswith("sis"):
+        return f"{noun[:-2]}es"
     return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
 
 
