@@ -685,6 +685,31 @@ def test_one_score_for_every_row_is_an_error():
     assert "constant" not in codes(y, risk)
 
 
+def test_two_models_that_give_one_score_each_are_spoken_of_as_two():
+    y, _ = risks(n=1000)
+    found = finding("constant", evaluate(y, {"a": np.full(1000, 0.3), "b": np.full(1000, 0.4)}, costs=(0.05, 0.3)))
+    assert (
+        found.sentence == "a (0.300) and b (0.400) each give every row the same score: they tell no row from another."
+    )
+
+
+def test_one_positive_is_not_positives():
+    y = np.arange(200) == 0
+    found = finding("few-events", evaluate(y, np.linspace(0.3, 0.1, 200), costs=(0.05, 0.3)))
+    assert found.sentence == "There is only 1 positive; with fewer than 10 an interval means little."
+
+
+@pytest.mark.parametrize("action", ["refuse", "re{0}fuse <b>"])
+def test_findings_call_the_action_what_it_is_called(action):
+    y, risk = risks(n=400)
+    low = evaluate(y, {"low": 1e-3 * risk, "noise": np.sort(risk)}, costs=(0.05, 0.3), action=action).findings
+    said = " ".join(each.sentence for each in low)
+    acting = "refusing" if action == "refuse" else "re{0}fusing <b>"
+    assert f"low acts like {acting} no one, acting on" in said
+    assert f"is not shown to cost less than {acting} everyone" in said
+    assert "treating" not in said
+
+
 def test_a_slope_that_is_undefined_tells_no_causes_apart():
     y, risk = risks(n=1000)
     bent = expit(logit(risk) + 1.5)

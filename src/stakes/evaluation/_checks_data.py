@@ -15,7 +15,7 @@ from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._words import Unit, counted
 from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
 from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
-from stakes.outputs.text import join, number, percent
+from stakes.outputs.text import REFERENCES, join, number, percent
 from stakes.variance.dependence import Design
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def few_events(standings: Standings) -> Observation | None:
     evidence = {**counts, "needed": FEW}
     if count < FEW:
         weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
-        template = f"There are only {count:.3g} {name}{weighted}; with fewer than {FEW:g} an interval means little."
+        only = f"is only 1 {name[:-1]}" if count == 1.0 else f"are only {count:.3g} {name}"
+        template = f"There {only}{weighted}; with fewer than {FEW:g} an interval means little."
         return Observation(template, (), evidence)
     moments = standings.moments.of(standings.models.index(standings.best.name))
     if moments.reason:
@@ -123,6 +124,11 @@ MANY_ON_THRESHOLD = 0.01
 _HARD = (0.0, 1.0)
 
 
+def decisions_of(standings: Standings) -> dict[str, str]:
+    """What acting on everyone and on no one are called in the template of a sentence."""
+    return {name: standings.words.decision(name).replace("{", "{{").replace("}", "}}") for name in REFERENCES}
+
+
 def acts_like_constant(standings: Standings) -> Observation | None:
     """Models whose decisions are practically the same for every case."""
     found = [result for result in standings.results[: len(standings.models)] if result.acts_like]
@@ -131,7 +137,7 @@ def acts_like_constant(standings: Standings) -> Observation | None:
     found.sort(key=lambda result: result.acts_like)
     names = tuple(result.name for result in found)
     clauses = []
-    for reference, phrase in (("treat all", "treating everyone"), ("treat none", "treating no one")):
+    for reference, phrase in decisions_of(standings).items():
         group = [i for i, result in enumerate(found) if result.acts_like == reference]
         if group:
             acted = [found[i].share_acted_on for i in group]

@@ -12,7 +12,7 @@ import numpy as np
 from stakes.base.numerics import logit, sigmoid
 from stakes.core.options import EvaluationData
 from stakes.evaluation._calibration import area_of, event_ratio
-from stakes.evaluation._checks_data import FEW, is_hard
+from stakes.evaluation._checks_data import FEW, decisions_of, is_hard
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._groups import GroupResult, label_of
 from stakes.evaluation._standings import MOST_RIVALS, ByThreshold, Standings
@@ -26,7 +26,7 @@ from stakes.inference import (
     pooled_estimate,
     recalibration_estimates,
 )
-from stakes.outputs.text import join, level_name, number, p_value, percent, say
+from stakes.outputs.text import REFERENCES, join, level_name, number, p_value, percent, say
 from stakes.variance.influence import cells_of
 
 if TYPE_CHECKING:
@@ -315,9 +315,9 @@ def constant(standings: Standings) -> Observation | None:
     if not found:
         return None
     told = join([f"{{{i}}} ({number(score)})" for i, score in enumerate(found.values())])
-    one = "gives" if len(found) == 1 else "give"
+    gives, tells = ("gives", "it tells") if len(found) == 1 else ("each give", "they tell")
     return Observation(
-        f"{told} {one} every row the same score: it tells no row from another.", tuple(found), {"score": found}
+        f"{told} {gives} every row the same score: {tells} no row from another.", tuple(found), {"score": found}
     )
 
 
@@ -395,8 +395,6 @@ def _recalibrated(standings: Standings, name: str, level: float) -> list[Estimat
 
 # Checks that compare: with deciding the same for all, at every threshold, with AUC, between groups.
 
-_PHRASES = {"treat all": "treating everyone", "treat none": "treating no one"}
-
 
 def not_better(standings: Standings) -> Observation | None:
     """Whether the best model is shown to be better than deciding the same for everybody, as the answer judges it."""
@@ -406,13 +404,14 @@ def not_better(standings: Standings) -> Observation | None:
     finite = math.isfinite(best.score)
     failed = {
         name: standings.more_than_first[name]
-        for name in (_PHRASES if choice is None else choice.possible)
-        if name in _PHRASES
+        for name in (REFERENCES if choice is None else choice.possible)
+        if name in REFERENCES
         and not (standings.more_than_first[name][1] > 0.0 or (finite and standings[name].score == math.inf))
     }
     if not failed:
         return None
-    clauses = [f"{_PHRASES[name]} ({_difference_in_words(standings, name, level)})" for name in failed]
+    called = decisions_of(standings)
+    clauses = [f"{called[name]} ({_difference_in_words(standings, name, level)})" for name in failed]
     count = "The best model, {0}," if len(standings.models) > 1 else "{0}"
     evidence = {f"vs_{name.replace(' ', '_')}": -each[0] for name, each in failed.items()}
     return Observation(f"{count} is not shown to cost less than {join(clauses)}.", (best.name,), evidence)
@@ -425,7 +424,8 @@ def dearer_somewhere(standings: Standings) -> Observation | None:
         return None
     rivals, left = found.dearer[:MOST_RIVALS], len(found.dearer) - MOST_RIVALS
     names = tuple(name for name in (*choice.tied, *rivals) if name in standings.models)
-    called = {name: f"{{{names.index(name)}}}" if name in names else _PHRASES[name] for name in (*choice.tied, *rivals)}
+    everyone = decisions_of(standings)
+    called = {name: f"{{{names.index(name)}}}" if name in names else everyone[name] for name in (*choice.tied, *rivals)}
     best = join([called[name] for name in choice.tied])
     clauses = [_clause(found, called[name], name, best) for name in rivals]
     if left > 0:
