@@ -49,6 +49,12 @@ MODELS = {"a": Q, "b": np.sqrt(Q)}
             "600 weighted rows, 2% of them positive \\(stated",
             "Holm",
         ),
+        (
+            {"costs": (0.1, 0.3), "clusters": np.arange(600) // 2},
+            "has the variance of its placements \\[\\d+\\] over clusters and an interval of Wilson's form",
+            "variance of DeLong",
+        ),
+        ({"costs": (0.1, 0.3), "lags": 2}, "placements \\[\\d+\\] over rows in order and", "variance of DeLong"),
         ({"costs": (0.1, 0.3), "prevalence": 0.02, "sample_weight": np.ones(600)}, "on 600 rows, 2%", "weighted rows"),
     ],
 )
@@ -69,6 +75,13 @@ def test_calibration_is_in_it_only_where_it_is_reported():
     assert "alibration" not in evaluation.methods(calibration=False).replace("miscalibration", "").replace(
         "recalibr", ""
     )
+
+
+def test_the_area_of_partly_verified_rows_has_no_variance_of_delong():
+    seen = np.where((Q < 0.3) & (np.arange(600) % 2 == 0), np.nan, Y)
+    text = evaluate(PartlyVerified(seen, groups=Q < 0.3), Q, costs=(0.1, 0.3)).methods()
+    assert "has the variance of its weighted placements and an interval of Wilson's form" in text
+    assert "DeLong" not in text
 
 
 def followed(**options):

@@ -114,9 +114,11 @@ def _area_method(standings: Standings) -> str:
     rows = (standings.imputations or (standings,))[0].rows
     outcome = None if rows is None or rows.origin is None else rows.origin.outcome
     if not isinstance(outcome, TimeToEvent) or outcome.plain:
-        return (
-            "The area under the ROC curve has the variance of DeLong et al. [delong] and an interval of Wilson's form."
-        )
+        clustered, ordered = rows is not None and rows.clusters is not None, rows is not None and rows.lags is not None
+        of = "its placements [delong]" if clustered or ordered else "DeLong et al. [delong]"
+        of = of if outcome is None or outcome.plain else "its weighted placements"
+        over = " over clusters" * clustered or " over rows in order" * ordered
+        return f"The area under the ROC curve has the variance of {of}{over} and an interval of Wilson's form."
     competes = bool((outcome.competing & outcome.present).any())
     others = ", who were free of any event or had one of another cause first [blanche]" if competes else " [uno]"
     return (
