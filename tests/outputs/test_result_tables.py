@@ -1,7 +1,9 @@
 """Tables of answers: their raw numbers are those of frames and attributes, and every face shows every row of them."""
 
+import html
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from stakes import RowCosts, evaluate
 from stakes.actions import evaluate_actions
 from stakes.boundary import fit_boundary
-from stakes.outputs.result_table import CellStyle, TableColumn
+from stakes.outputs.result_table import CellStyle, TableColumn, markdown_cell, markdown_table
 from stakes.report import render_report
 from tests.report.pages import Page
 
@@ -191,3 +193,15 @@ def test_a_cell_has_its_interval_and_p_value(value, ends, text):
     style = CellStyle(lambda x, places: f"{x:.{places}f}", formats, 1, "-", unknown="{value}?", p=" p {}")
     record = {"x": value, "x_low": ends[0], "x_high": ends[1], "p": 0.04}
     assert style.cell(record, TableColumn("x", "x", interval="x", p="p")) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["**b**", "_b_", "__b__", "a_b", "*", "`c`", "~~x~~", "[x](http://a.b)", "a|b", "<b>", r"a\*b", "x[1, 2]"]
+)
+def test_a_reader_of_markdown_shows_a_cell_as_it_is(name):
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    for written in (markdown_table([markdown_cell(name), "n"], [[markdown_cell(name), "1"]]), markdown_cell(name)):
+        page = reader.render(written)
+        assert re.findall(r"<(?:strong|em|code|s|a|b)\b", page) == []
+        shown = [html.unescape(text) for text in re.findall(r">([^<>]+)</(?:th|td|p)>", page)]
+        assert shown in ([name, "n", name, "1"], [name])

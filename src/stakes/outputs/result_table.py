@@ -65,15 +65,19 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows))
 
 
+# what begins or ends emphasis, code, a cell or the address of a link; an underscore within a word marks nothing
+_MARKS = re.compile(r"[\\|*`]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\](?=[(\[])")
+
+
 def markdown_cell(text: str) -> str:
-    r"""Return text as one line that ends no cell and opens no tag.
+    r"""Return text as one line that ends no cell, opens no tag and marks nothing as bold, code or a link.
 
     Examples
     --------
-    >>> print(markdown_cell("a|b <i>"))
-    a\|b &lt;i>
+    >>> print(markdown_cell("a|b <i>"), markdown_cell("**b** of model_1"))
+    a\|b &lt;i> \*\*b\*\* of model_1
     """
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")
 
 
 # Tables and lists for notebooks. They have no colours of their own, so that light and dark themes both suit them.
