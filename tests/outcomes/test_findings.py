@@ -128,7 +128,7 @@ def test_harm_is_part_of_the_costs_and_net_benefits_that_findings_name():
     )
     cost = evaluate(outcome, score, costs=(0.1, 0.5), harm=0.02)["model"].score
     assert (
-        f"Its cost is {1e3 * cost:.1f} per 1,000 decisions as it stands" in harmed["censoring-follows-score"].sentence
+        f"Its cost is {1e3 * cost:.0f} per 1,000 decisions as it stands" in harmed["censoring-follows-score"].sentence
     )
     for key in ("net_benefit", "acted"):
         before, after = (found["censoring-reading"].evidence[key] for found in (plain, harmed))

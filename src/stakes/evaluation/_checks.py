@@ -90,7 +90,8 @@ FINDINGS: dict[str, Check] = {
             "not-better",
             "warning",
             "the best model is not shown to be better than treating everyone or no one",
-            "that decision may be the best one, and the interval of the difference in cost does not lie below zero",
+            "the interval of the difference in cost does not lie below zero, and that decision may be the best one or "
+            "the model may not",
             "Do not claim that the model helps at these thresholds. More rows narrow the interval; recalibration may "
             "lower the cost.",
             models.not_better,

@@ -402,10 +402,11 @@ def not_better(standings: Standings) -> Observation | None:
         return None
     best, level, choice = standings.best, level_name(standings.confidence_level), standings.selection
     finite = math.isfinite(best.score)
+    open_ = REFERENCES if choice is None or best.name not in choice.possible else choice.possible
     failed = {
         name: standings.more_than_first[name]
-        for name in (REFERENCES if choice is None else choice.possible)
-        if name in REFERENCES
+        for name in REFERENCES
+        if name in open_
         and not (standings.more_than_first[name][1] > 0.0 or (finite and standings[name].score == math.inf))
     }
     if not failed:
