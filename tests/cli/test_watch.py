@@ -1,5 +1,6 @@
 """`stakes watch`: the alarm of the library from files, every file once, and a state that is whole whatever happens."""
 
+import gzip
 import hashlib
 import json
 import re
@@ -198,6 +199,26 @@ def test_files_of_one_day_are_added_up_whatever_their_format(bench, cli, folder)
         (folder / "w.json").unlink()
     assert found[1] == pytest.approx(found[0], rel=1e-12)
     assert found[2] == pytest.approx(found[0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "file", ["day=2026-01-01.parquet", "day=2026-01-01.csv", "day=2026-01-01.csv.gz", "parts/day=2026-01-01.*"]
+)
+def test_a_day_in_the_name_of_a_file_ends_before_its_ending(file, bench, cli, folder):
+    cli(*START)
+    frame = pl.DataFrame(bench["2026-01-01"])
+    (folder / "parts").mkdir()
+    if file.endswith("parquet"):
+        frame.write_parquet(folder / file)
+    elif file.endswith("*"):
+        frame.write_parquet(folder / "parts/day=2026-01-01.parquet")
+    else:
+        write = gzip.open if file.endswith("gz") else open
+        with write(folder / file, "wt", encoding="utf-8") as out:
+            out.write(frame.write_csv())
+    added = cli("watch", "add", file, "--state", "w.json", "--json")
+    assert added.code == 0, added.err
+    assert {record["last_day"] for record in json.loads(added.out)["monitors"]} == {"2026-01-01"}
 
 
 def test_groups_are_watched_too(bench, cli, folder):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 FORMAT = "stakes-watch-1"
 _KEPT_FILES = 730
-_DAY = re.compile(r"(?:^|[/\\])day=([^/\\*?\[\]]+)")
+_DAY = re.compile(r"(?:^|[/\\])day=([^/\\*?\[\]]+?)(?:\.[A-Za-z]\w*)*\.?(?=[/\\*?\[\]]|$)")  # without a file's endings
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _ABOUT = "Has the cost risen since a model was taken into use? Evidence that is valid at every look."
 
