@@ -232,6 +232,22 @@ def test_groups_are_watched_too(bench, cli, folder):
     assert found["new"]["log_alarm"] == pytest.approx(np.log(6 * 40))
 
 
+def test_the_last_day_of_a_group_without_rows_on_it_is_left_empty(cli, folder):
+    reference = rows(4000, 0)
+    keep(folder / "kept.json", reference, {"place": reference["place"]})
+    cli(*START)
+    day = pl.DataFrame(rows(900, 1))
+    day.write_parquet(folder / "2026-01-01.parquet")
+    day.filter(pl.col("place") == "home").write_parquet(folder / "2026-01-02.parquet")
+    files = ["2026-01-01.parquet", "2026-01-02.parquet"]
+    lines = cli("watch", "add", *files, "--state", "w.json").out.splitlines()
+    clinic = next(line.split() for line in lines if line.startswith("new, place = clinic"))
+    home = next(line.split() for line in lines if line.startswith("new, place = home"))
+    assert (clinic[4], clinic[7:9], len(clinic)) == ("1", ["-", "-"], len(home))
+    today = expected_regret(*(day.filter(pl.col("place") == "home")[name] for name in ("ill", "new")), costs=COSTS)
+    assert float(home[7]) == pytest.approx(1000.0 * today, rel=0.01)
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_group_that_no_monitor_has_is_refused_in_either_format(cli, folder, suffix):
     reference = rows(4000, 0)

@@ -239,10 +239,12 @@ class WatchSummary(Tabular):
 
     def show(self, out: Console) -> None:
         """Print a table per 1,000 decisions, and what each monitor says."""
-        keys = ("budget", "mean", "last", "promised")
+        keys, records = ("budget", "mean", "last", "promised"), self._records()
         rows = []
-        for record in self._records():
+        for record in records:
             shown = {key: 1000.0 * _known(record[key]) for key in keys}
+            if record["last_day"] != records[0]["last_day"]:  # a group without rows on the day that every model has
+                shown |= {"last": math.nan, "promised": math.nan}
             alarm = "-" if record["alarm_day"] is None else str(record["alarm_day"])
             rows.append({**record, **shown, "evidence": _power(record["log_evidence"]), "alarm": alarm})
         heads = {"budget": "budget", "mean": "so far", "last": "last day", "promised": "promised"}
