@@ -500,3 +500,13 @@ def test_table_with_weights_in_one_class_alone_cannot_be_watched(heavy):
     table = ScoreTable.from_predictions(y, score, sample_weight=np.where(y == heavy, 2.0, 1.0))
     with pytest.raises(ValueError, match="sample_weight, a stated prevalence"):
         CostMonitor(COSTS, budget=0.05).update(1, table)
+
+
+def test_a_reference_kept_in_cells_is_refused_with_how_to_keep_every_score():
+    evaluation = evaluate(*rows(4000, 0), costs=COSTS)
+    with pytest.raises(ValueError, match=r"keep every score by KeptEvaluation\.of\(evaluation, resolution=None\)\.$"):
+        CostMonitor(COSTS, reference=KeptEvaluation.of(evaluation, resolution=100))
+    CostMonitor(COSTS, reference=KeptEvaluation.of(evaluation, resolution=None))
+    stated = KeptEvaluation.of(evaluate(*rows(4000, 0), costs=COSTS, prevalence=0.2))
+    with pytest.raises(ValueError, match=r"its own score, got ScoreTable\([^;]*\)\.$"):
+        CostMonitor(COSTS, reference=stated)

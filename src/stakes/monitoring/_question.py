@@ -43,6 +43,9 @@ _LATE = (
     "a day enters when all its labels are known. The labels that happen to be there need not be like the others: where "
     "positives are known sooner, they look dearer. Wait, or count rows without a label as the dearest: missing='cost'"
 )
+_WHOLE = (
+    "more than 100,000 scores are kept in cells: keep every score by KeptEvaluation.of(evaluation, resolution=None)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +167,7 @@ def table_sums(table: ScoreTable, costs: CostDistribution, rule: Rule) -> DaySum
     if not plain or table.fixed_prevalence or table.resolution is not None or table.by_amount:
         raise ValueError(
             "sample_weight, a stated prevalence, amounts and binned scores cannot be watched: every row must count "
-            f"once with its own score, got {table!r}."
+            f"once with its own score, got {table!r}" + ("." if table.resolution is None else f"; {_WHOLE}.")
         )
     losses = [loss / costs.mass for loss in losses_by_score(table.scores, costs, rule)]
     counts = table.negatives, table.positives
