@@ -510,3 +510,16 @@ def test_a_reference_kept_in_cells_is_refused_with_how_to_keep_every_score():
     stated = KeptEvaluation.of(evaluate(*rows(4000, 0), costs=COSTS, prevalence=0.2))
     with pytest.raises(ValueError, match=r"its own score, got ScoreTable\([^;]*\)\.$"):
         CostMonitor(COSTS, reference=stated)
+
+
+def test_a_table_of_another_positive_class_than_the_reference_is_refused():
+    y, score = rows(400, 5)
+    label = np.where(y == 1, "yes", "no")
+    kept = KeptEvaluation.of(evaluate(label, {"m": score}, costs=COSTS, pos_label="yes"))
+    watch = CostMonitor(COSTS, reference=kept)
+    with pytest.raises(ValueError, match=r"pos_label of the reference, 'yes', got 'no'"):
+        watch.update(1, ScoreTable.from_predictions(label, 1.0 - score, pos_label="no"))
+    watch.update(1, ScoreTable.from_predictions(label, score, pos_label="yes"))
+    assert watch.mean == pytest.approx(regret(y, score).mean(), abs=1e-6)
+    unknown = CostMonitor(COSTS, budget=0.05).update(1, ScoreTable.from_predictions(label, score, pos_label="yes"))
+    assert unknown.mean == watch.mean

@@ -116,6 +116,11 @@ class Question:
         refuse_amounts(y_true)
         check_same_order(y_true=y_true, y_prob=y_prob)
         if isinstance(y_true, ScoreTable):
+            if self.pos_label not in (None, y_true.pos_label):
+                raise ValueError(
+                    f"y_true must be a table of the pos_label of the reference, {self.pos_label!r}, got "
+                    f"{y_true.pos_label!r}."
+                )
             return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
         labels, known = known_labels(y_true, missing)
         pos_label = match_label(self.pos_label, labels[known].tolist())
