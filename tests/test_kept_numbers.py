@@ -22,7 +22,7 @@ from stakes.training import Checkpoint
 pl = pytest.importorskip("polars")
 pytest.importorskip("click")
 
-from stakes.cli.boundary_monitor import Watched, read_state  # noqa: E402  (needs typer)
+from stakes.cli.boundary_monitor import SelectedBy, Watched, read_state  # noqa: E402  (needs typer)
 
 CHANGES = {
     "zero": lambda _: 0,
@@ -315,7 +315,7 @@ def test_numbers_of_the_state_of_the_command(tmp_path):
 
     def read(text):
         path.write_text(text, encoding="utf-8")
-        assert isinstance(read_state(path, PrecisionMonitor(0.8)), Watched)
+        assert isinstance(read_state(path, PrecisionMonitor(0.8), SelectedBy("", decision=False, file="")), Watched)
 
     allowed = {
         "files.#.rows": ("double", "rows that are not selected are not watched"),

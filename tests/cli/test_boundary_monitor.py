@@ -188,6 +188,36 @@ def test_state_of_another_promise_is_refused(bench, cli):
         assert f"watches {option} {kept}, not {value}" in outcome.err
 
 
+def test_state_of_another_boundary_or_of_decisions_is_refused(bench, cli, tmp_path):
+    other, refit = json.loads(bench.kept.read_text(encoding="utf-8")), tmp_path / "refit.json"
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps({**other, "columns": {**other["columns"], "weight": None}}), encoding="utf-8")
+    other["rule"]["thresholds"] = [None if cut is None else cut * 0.999 for cut in other["rule"]["thresholds"]]
+    refit.write_text(json.dumps(other), encoding="utf-8")
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
+    before = (bench.folder / "watch.json").read_bytes()
+    acted = write_csv(tmp_path / "acted.csv", {"outcome": [1, 0], "acted": [1, 0]})
+    for asked, part in (
+        ([refit, bench.files[1]], "watches the rows that another boundary selects, not those of"),
+        ([bench.kept, acted, "--decision", "acted"], "watches the rows that the boundary selects, not --decision"),
+    ):
+        outcome = cli(*ASK, *asked, "--state", "watch.json")
+        assert (outcome.code, part in " ".join(outcome.err.split())) == (2, True), outcome.err
+        assert (bench.folder / "watch.json").read_bytes() == before
+    state = json.loads(before)
+    for entry in ("boundary", "decision"):
+        (bench.folder / "odd.json").write_text(json.dumps({**state, entry: 3}), encoding="utf-8")
+        outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "odd.json")
+        assert (outcome.code, f"{entry} must be" in outcome.err) == (3, True), outcome.err
+    assert cli(*ASK, bench.kept, acted, "--decision", "acted", "--state", "acted.json").code == 0
+    outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "acted.json")
+    assert (outcome.code, "watches --decision, not the rows that the boundary" in outcome.err) == (2, True)
+    assert cli(*ASK, again, bench.files[1], "--state", "watch.json").code == 4
+    del state["boundary"], state["decision"]  # as it was written before
+    (bench.folder / "old.json").write_text(json.dumps(state), encoding="utf-8")
+    assert cli(*ASK, bench.kept, bench.files[1], "--state", "old.json").code == 4
+
+
 def test_evidence_at_the_alarm_above_the_highest_is_refused(bench, cli):
     assert cli(*ASK, bench.kept, *bench.files, "--state", "watch.json").code == 4
     state = json.loads((bench.folder / "watch.json").read_text(encoding="utf-8"))

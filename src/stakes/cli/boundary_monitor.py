@@ -1,5 +1,6 @@
 """Apply, monitor."""
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -384,20 +385,46 @@ class MonitorJob:
     state: Path | None
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SelectedBy:
+    """What selects the rows that are watched: the digest of a boundary's rule, and whether decisions were read."""
+
+    boundary: str
+    decision: bool
+    file: str
+
+    @classmethod
+    def of(cls, boundary: "Boundary", request: MonitorJob) -> "SelectedBy":
+        """Tell the rule by its numbers: the names of columns do not count."""
+        rule = json.dumps(json.loads(boundary.to_json())["rule"], sort_keys=True)
+        digest = hashlib.sha256(rule.encode()).hexdigest()[:16]
+        return cls(digest, request.reading.decision is not None, request.boundary)
+
+    def check(self, kept: dict[str, Any], path: Path) -> None:
+        """Refuse a state of rows that were selected otherwise, where it says so."""
+        words = {False: "the rows that the boundary selects", True: "--decision"}
+        where = f"--state {name(str(path), 200)!r} watches"
+        if kept["decision"] is not None and kept["decision"] != self.decision:
+            raise UsageError(f"{where} {words[kept['decision']]}, not {words[self.decision]}")
+        if kept["boundary"] not in (None, self.boundary):
+            raise UsageError(f"{where} the rows that another boundary selects, not those of {name(self.file, 200)!r}")
+
+
 def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
     """Read the boundary and the state, take in each file, and leave what is known."""
     state = request.state
     boundary, named = read_boundary(request.boundary)
     source = request.reading.source(named)
+    selection = SelectedBy.of(boundary, request)
     past = Watched(request.promise.start(boundary))
     if state is not None and state.exists():
-        past = read_state(state, past.monitor)
+        past = read_state(state, past.monitor, selection)
     now = Watched(past.monitor, [], past.alarm)
     for file in request.files:
         now = take_in(replace(source, file=file), boundary, now, [*past.files, *now.files])
     with Staged() as staged:
         if state is not None:
-            text = _state_text(now, [*past.files, *now.files])
+            text = _state_text(now, [*past.files, *now.files], selection)
             staged.beside(state).write_text(text, encoding="utf-8")
         deliver(now, Delivery(delivery.command, None, delivery.output, delivery.as_json), partial(show_monitor, now))
         staged.commit()
@@ -468,7 +495,7 @@ def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
     return decision.nonzero()[0]
 
 
-def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
+def read_state(path: Path, asked: "PrecisionMonitor", selection: SelectedBy) -> Watched:
     """Go on where an earlier run stopped, if it watched what is asked for now."""
     from stakes.boundary import PrecisionMonitor
     from stakes.outputs.serialization import JsonReader
@@ -478,6 +505,10 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
         watch = PrecisionMonitor.from_dict(content.at("monitor"))
         files = _read_files(content, watch)
         alarm = _read_alarm(content, watch)
+        selected = {
+            "boundary": content.text("boundary") if "boundary" in content.content else None,
+            "decision": content.flag("decision") if "decision" in content.content else None,
+        }
     except ValueError as error:
         reason = str(error).removesuffix(".")
         raise DataError(f"is no state of `stakes boundary monitor`: {reason}", file=str(path)) from None
@@ -485,6 +516,7 @@ def read_state(path: Path, asked: "PrecisionMonitor") -> Watched:
         kept, wanted = getattr(watch, option), getattr(asked, option)
         if kept != wanted:
             raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
+    selection.check(selected, path)
     return Watched(watch, files, alarm)
 
 
@@ -542,8 +574,9 @@ def _read_alarm(content: "JsonReader", watch: "PrecisionMonitor") -> dict[str, A
     return {"file": mine.text("file"), "row": row, "selected_row": selected, "e_value": evidence}
 
 
-def _state_text(now: Watched, files: list[dict[str, Any]]) -> str:
-    page = {"format": FORMAT, "monitor": now.monitor.to_dict(), "alarm": now.alarm, "files": files}
+def _state_text(now: Watched, files: list[dict[str, Any]], selection: SelectedBy) -> str:
+    page = {"format": FORMAT, "boundary": selection.boundary, "decision": selection.decision}
+    page |= {"monitor": now.monitor.to_dict(), "alarm": now.alarm, "files": files}
     return json.dumps(json_ready(page), indent=1) + "\n"
 
 
