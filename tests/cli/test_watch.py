@@ -232,6 +232,20 @@ def test_groups_are_watched_too(bench, cli, folder):
     assert found["new"]["log_alarm"] == pytest.approx(np.log(6 * 40))
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", [pl.Int64, pl.Float64])
+def test_whole_numbers_name_their_group_in_either_format(suffix, kind, cli, folder):
+    reference = {**rows(4000, 0), "place": np.arange(4000) % 3}
+    keep(folder / "kept.json", reference, {"place": reference["place"]})
+    cli(*START)
+    frame = pl.DataFrame(reference).with_columns(pl.col("place").cast(kind))
+    getattr(frame, f"write_{suffix}")(folder / f"2026-01-01.{suffix}")
+    found = cli("watch", "add", f"2026-01-01.{suffix}", "--state", "w.json", "--json")
+    assert found.code == 0, found.err
+    sizes = {record["monitor"]: record["n_rows"] for record in json.loads(found.out)["monitors"]}
+    assert [sizes[f"old, place = {place}"] for place in range(3)] == np.bincount(reference["place"]).tolist()
+
+
 def test_the_last_day_of_a_group_without_rows_on_it_is_left_empty(cli, folder):
     reference = rows(4000, 0)
     keep(folder / "kept.json", reference, {"place": reference["place"]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -86,6 +87,9 @@ def test_a_lazy_frame_is_kept_without_its_rows():
 SITES = {"site": RNG.choice(["north", "south"], ROWS), "ward": np.where(np.arange(ROWS) < 500, 10, 9)}
 
 
+TIMES = np.array(["2026-01-01T00:00:00", "2026-01-02T05:00:00.5"], "M8[us]")
+
+
 def of_groups(result):
     told = [
         "score",
@@ -142,6 +146,60 @@ def test_groups_of_a_lazy_frame_are_kept():
     lazy = evaluate_frame(frame, label="y", models=list(MODELS), costs=(0.1, 0.4), groups=list(SITES))
     found = KeptEvaluation.from_json(KeptEvaluation.of(lazy).to_json()).evaluate()
     assert of_groups(found) == of_groups(lazy)
+
+
+def _sizes(kept):
+    return {group: table.n_rows for (_, group, _), (table, _) in kept.groups.items()}
+
+
+@pytest.mark.parametrize(
+    ("values", "others", "names"),
+    [
+        (np.array([1, 2]), np.array([1.0, 2.0]), ["1", "2"]),
+        (np.array([1, 2]), np.array([1.0, 2.0], dtype=object), ["1", "2"]),
+        (np.array([0.0, 2.5]), np.array([-0.0, 2.5], dtype="f4"), ["0", "2.5"]),
+        (TIMES.astype("M8[ns]"), TIMES.astype("M8[us]"), ["2026-01-01 00:00:00", "2026-01-02 05:00:00.500000"]),
+        (TIMES.astype("M8[ms]"), TIMES.astype(object), ["2026-01-01 00:00:00", "2026-01-02 05:00:00.500000"]),
+        (np.array(["2026-01-01", "2026-02-01"], "M8[D]"), np.array(["2026-01", "2026-02"], "M8[M]"), None),
+    ],
+    ids=["float", "object", "half", "ns and us", "datetime", "months"],
+)
+def test_groups_are_those_of_their_values_whatever_the_type_of_the_column(values, others, names):
+    place = np.arange(200) % 5 // 2 % 2
+    y, p = np.tile([0, 1, 0, 1, 1], 40), np.tile([0.1, 0.7, 0.3, 0.2, 0.4], 40)
+    first, second = (
+        KeptEvaluation.of(evaluate(y, {"a": p}, costs=(0.1, 0.4), groups={"g": column[place]}))
+        for column in (values, others)
+    )
+    count = np.bincount(place).tolist()
+    if names is None:  # months are no days
+        assert len(_sizes(first.merge(second))) == 4
+        return
+    assert _sizes(first) == _sizes(second) == dict(zip(names, count, strict=True))
+    assert _sizes(first.merge(second)) == {name: 2 * rows for name, rows in zip(names, count, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("mine", "its"),
+    [
+        ("1", "1.0"),
+        ("2026-01-01T00:00:00.000000000", "2026-01-01 00:00:00"),
+        ("2026-01-01", "2026-01-01 00:00:00"),
+        ("2026-01-01T05:00:00.000000", "2026-01-01 05:00:00"),
+    ],
+)
+def test_names_of_one_group_that_differ_in_writing_are_not_added_as_two(mine, its):
+    y, p = np.tile([0, 1, 0, 1], 40), np.tile([0.1, 0.7, 0.3, 0.2], 40)
+
+    def keep(*names):
+        group = np.array(names)[np.arange(160) // 4 % len(names)]
+        return KeptEvaluation.of(evaluate(y, {"a": p}, costs=(0.1, 0.4), groups={"g": group}))
+
+    for one, other in ((mine, its), (its, mine)):
+        with pytest.raises(ValueError, match=re.escape(f"groups of 'g' alike, got {one!r} and {other!r}")):
+            keep(one, "v2.0").merge(keep(other, "v2"))
+    # texts that stand side by side are groups of their own
+    assert _sizes(keep(mine, its).merge(keep(mine))) == {mine: 240, its: 80}
 
 
 def test_groups_are_added_by_the_same_columns_and_not_where_they_are_fitted():

@@ -403,9 +403,39 @@ def test_numbers_name_their_group_as_integers_and_as_floats(kind):
     site = np.arange(400) % 2 + 1
     kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"site": site.astype(kind)}))
     floats = np.where(np.arange(400) == 3, np.nan, site)
-    for values, lacking in ((site, 0), (floats, 1), (floats.astype(object), 1), (site.astype(object), 0)):
+    texts = site.astype(str), site.astype(float).astype(str)
+    by_type = (site, 0), (floats, 1), (floats.astype(object), 1), (site.astype(object), 0), *((t, 0) for t in texts)
+    for values, lacking in by_type:
         watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"site": values})
         assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 200, 200 - lacking]
+
+
+def test_times_name_their_group_in_every_unit():
+    y, score = rows(400, 5)
+    time = np.array(["2026-01-01T00:00", "2026-01-02T05:00"], "M8[m]")[np.arange(400) % 2]
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"at": time.astype("M8[ns]")}))
+    lacking = np.where(np.arange(400) == 3, np.datetime64("NaT"), time)
+    for values, gone in (
+        (time, 0),
+        (lacking.astype("M8[ns]"), 1),
+        (lacking.astype("M8[us]"), 1),
+        (time.astype("M8[s]").astype(str), 0),
+    ):
+        watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"at": values})
+        assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 200, 200 - gone]
+    with pytest.raises(ValueError, match="got a missing one in row 3"):
+        evaluate(y, {"m": score}, costs=COSTS, groups={"at": lacking.astype("M8[ns]")})
+
+
+def test_texts_that_are_groups_of_their_own_are_told_apart():
+    y, score = rows(400, 5)
+    text = np.array(["1", "1.0"])[np.arange(400) % 4 // 3]
+    kept = KeptEvaluation.of(evaluate(y, {"m": score}, costs=COSTS, groups={"at": text}))
+    watch = CostMonitors(COSTS, reference=kept).update(1, y, {"m": score}, groups={"at": text})
+    assert [monitor.n_rows for monitor in watch.monitors.values()] == [400, 300, 100]
+    for odd in ("01", "1.00", "1.5", "1e0", " 1"):
+        with pytest.raises(ValueError, match=re.escape(f"got {odd!r}")):
+            watch.update(2, y, {"m": score}, groups={"at": np.where(text == "1", odd, text)})
 
 
 @pytest.mark.parametrize(("missing", "called"), [(None, "None"), (np.nan, "nan"), (np.float64("nan"), "nan")])

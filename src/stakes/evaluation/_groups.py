@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
+from stakes.base.validation import BinarySample, as_column, by_name, is_missing, name_key, names_of, plain_label, to_array
 from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
@@ -89,14 +89,14 @@ class Grouping:
     def of_all_rows(self) -> NDArray[np.intp] | None:
         """Codes of all rows, those of no known class too; None where one is in no group."""
         distinct, codes = _coded(self.values)
-        return None if any(map(is_missing, distinct.tolist())) else codes
+        return None if any(map(is_missing, distinct)) else codes
 
     def members(self) -> list[NDArray[np.intp]]:
         """All rows of each group, those that do not count too."""
         distinct, codes = _coded(self.values)
         place = {name: code for code, name in enumerate(self.names, start=1)}
-        missing = map(is_missing, distinct.tolist())
-        named = [0 if none else place.get(name, 0) for none, name in zip(missing, distinct.astype(str), strict=True)]
+        missing = map(is_missing, distinct)
+        named = [0 if none else place.get(name, 0) for none, name in zip(missing, names_of(distinct), strict=True)]
         code = np.array(named, dtype=np.intp)[codes]
         ends = np.cumsum(np.bincount(code, minlength=len(place) + 1))
         return np.split(np.argsort(code, kind="stable"), ends[:-1])[1:]
@@ -123,7 +123,7 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
         wrong = as_column(values, name) if isinstance(values, str) else f"shape {found.shape} ({name})"
         raise ValueError(f"groups must have one value for each of the {given} rows, got {wrong}.")
     distinct, codes = _coded(found if present is None else found[present])
-    missing = np.array([is_missing(value) for value in distinct.tolist()])
+    missing = np.array([is_missing(value) for value in distinct])
     if missing.any():
         row = int(missing[codes].argmax())
         raise ValueError(f"groups must name the group of every row, got a missing one in row {row}.")
@@ -133,7 +133,7 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
 
 def group_names(distinct: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.intp]]:
     """Names of the groups in order, and the place of each distinct value: those of several types may share a name."""
-    names, merged = np.unique(distinct.astype(str), return_inverse=True)
+    names, merged = np.unique(names_of(distinct), return_inverse=True)
     if len(names) > _MOST_GROUPS:
         raise ValueError(
             f"groups must name at most {_MOST_GROUPS:,} groups, got {len(names):,} ({name}): bin numbers first."
@@ -810,12 +810,25 @@ def merged(first: GroupTables, second: GroupTables, options: Options) -> GroupTa
     if first and options.rule == "optimal":
         raise ValueError('groups with rule="optimal" are fitted to their own rows: evaluate all rows at once.')
     columns, models = columns_of(first), list(dict.fromkeys(model for _, _, model in first))
+    for column in columns:
+        _refuse_two_names(column, *({group for by, group, _ in part if by == column} for part in (first, second)))
     found: GroupTables = {}
     for key in sorted({*first, *second}, key=lambda key: (columns.index(key[0]), models.index(key[2]), key[1])):
         mine, its = (part.get(key) for part in (first, second))
         both = mine and its and (mine[0].merge(its[0]), mine[1] + its[1])
         found[key] = both or mine or second[key]
     return found
+
+
+def _refuse_two_names(column: str, mine: set[str], its: set[str]) -> None:
+    """Refuse one group under two names: a number or a time that each part of the rows writes in its own way."""
+    known = {name_key(name): name for name in mine - its}
+    twice = next((name for name in sorted(its - mine) if name_key(name) in known), None)
+    if twice is not None:
+        raise ValueError(
+            f"merge needs names of the groups of {column!r} alike, got {known[name_key(twice)]!r} and {twice!r}: give "
+            "the column the same type in both."
+        )
 
 
 def kept_groups(tables: GroupTables) -> list[dict[str, Any]]:

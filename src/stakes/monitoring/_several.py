@@ -14,6 +14,8 @@ from stakes.base.validation import (
     check_same_order,
     is_missing,
     match_label,
+    name_key,
+    names_of,
     one_of,
     pick_positive_column,
     to_array,
@@ -238,7 +240,7 @@ class CostMonitors(Tabular):
         values = to_array(groups[column], f"groups[{column!r}]")
         if len(values) != n_rows:
             raise ValueError(f"groups[{column!r}] must have {n_rows} values, as y_true has, got {len(values)}.")
-        found = self._watched(column, values.tolist(), values.astype(str).tolist())
+        found = self._watched(column, list(values), names_of(values))
         if all(group is None for group in found):
             raise ValueError(f"groups[{column!r}] must name a group that is watched, but is missing in every row.")
         return np.array(found, dtype=object)
@@ -255,14 +257,15 @@ class CostMonitors(Tabular):
     def _watched(self, column: str, values: list[Any], texts: list[str]) -> list[str | None]:
         """The watched group that each value names, 1 and 1.0 alike; None for a missing one, and raise for any other."""
         watched = self._groups_of[column]
+        by_key: dict[str, str | None] = {}
+        for name in watched:  # what two of them share tells neither
+            by_key[name_key(name)] = None if name_key(name) in by_key else name
         found: list[str | None] = []
         for value, text in zip(values, texts, strict=True):
-            forms = [] if is_missing(value) else [text]  # there may be a group called "None" or "nan"
-            if isinstance(value, float) and value.is_integer():  # beside a missing value, whole numbers become floats
-                forms.append(f"{value:.0f}")
-            elif isinstance(value, int):
-                forms.append(f"{value}.0")
-            found.append(next((form for form in forms if form in watched), None))
+            if is_missing(value):  # there may be a group called "None" or "nan"
+                found.append(None)
+            else:
+                found.append(text if text in watched else by_key.get(name_key(text)))
         odd = {t: None for v, t, group in zip(values, texts, found, strict=True) if group is None and not is_missing(v)}
         if odd:
             shown = ", ".join(map(repr, [*odd][:5])) + (", ..." if len(odd) > 5 else "")
