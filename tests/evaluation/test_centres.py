@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from stakes import PartlyVerified, RowCosts, TimeToEvent, metric_interval
+from stakes import PartlyVerified, RowCosts, TimeToEvent, evaluate, metric_interval
 from stakes.evaluation import evaluate_centres
 from stakes.inference import random_effects
 
@@ -93,6 +93,37 @@ def test_columns_of_a_frame_are_crossed():
     mine = (CENTRE == "Oslo") & late
     assert crossed.sizes["Oslo / 1"] == (mine.sum(), Y[mine].sum())
     assert crossed.estimates["a"]["Oslo / 1"]["auc"].value == pytest.approx(roc_auc_score(Y[mine], A[mine]))
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s", "D"])
+def test_times_are_centres_in_every_unit(unit):
+    day = np.array(["2026-01-02", "2026-01-01"], f"M8[{unit}]")[np.arange(N) % 2]
+    midnight = "" if unit == "D" else " 00:00:00"
+    names = [f"2026-01-0{k}{midnight}" for k in (1, 2)]
+    found = evaluate_centres(Y, {"a": A}, day)
+    assert found.sizes == {name: (N // 2, int(Y[k::2].sum())) for name, k in zip(names, (1, 0), strict=True)}
+    crossed = evaluate_centres(Y, {"a": A}, np.column_stack([day, day]))
+    assert crossed.sizes == {f"{name} / {name}": size for name, size in found.sizes.items()}
+
+
+def test_centres_that_are_numbers_are_in_their_order():
+    place = np.array([10, 9, 2])[np.arange(N) % 3]
+    for values in (place, place.astype(float), place.astype(object)):
+        assert list(evaluate_centres(Y, {"a": A}, values).sizes) == ["2", "9", "10"]
+
+
+def test_names_that_would_not_tell_centres_or_models_apart_are_refused():
+    half = np.arange(N) % 2 == 0
+    crossed = np.where(half[:, None], np.array([["a / b", "c"]]), np.array([["a", "b / c"]]))
+    for centres, name in ((crossed, "a / b / c"), (np.array([1, "1", 2], dtype=object)[np.arange(N) % 3], "1")):
+        with pytest.raises(ValueError, match=f"centres must have names that tell them apart, got {name!r} for two"):
+            evaluate_centres(Y, {"a": A}, centres)
+    with pytest.raises(ValueError, match="y_prob must have names that differ as text, got 1 and '1'"):
+        evaluate_centres(Y, {1: A, "1": B}, CENTRE)
+    with pytest.raises(ValueError, match="y_prob must have names that differ as text, got 1 and '1'"):
+        evaluate(Y, {1: A, "1": B}, costs=0.3)
+    with pytest.raises(ValueError, match="centres must not be missing, got 1 of 900 missing, the first at index 3"):
+        evaluate_centres(Y, {"a": A}, np.where(np.arange(N) == 3, np.datetime64("NaT"), np.datetime64("2026-01-01")))
 
 
 def test_weights_count_as_repeated_rows_do():

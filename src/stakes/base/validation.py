@@ -889,7 +889,7 @@ def absent(values: NDArray[Any]) -> Bools:
     """Mark missing labels."""
     if values.dtype.kind == "O":
         return np.array([is_missing(value) for value in values.tolist()], dtype=bool)
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(len(values), dtype=bool)
 
 
 def refuse_missing(values: NDArray[Any], name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ from stakes.base.validation import (
     Bools,
     Floats,
     brief,
+    by_name,
     check_level,
     check_number,
     check_same_order,
     check_sample,
     in_percent,
+    names_of,
     plain_labels,
     refuse_missing,
     to_array,
@@ -28,6 +30,7 @@ from stakes.base.validation import (
 )
 from stakes.core.options import evaluation_data
 from stakes.costs import CostsLike, as_costs
+from stakes.evaluation._groups import coded
 from stakes.inference import (
     Comparison,
     Estimate,
@@ -221,9 +224,10 @@ def evaluate_centres(
     level, asked = check_level(confidence_level), _asked(threshold, costs)
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
+    models = by_name(y_prob, "y_prob")
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
-    rows_of, scores = _rows(y_true, y_prob, sample_weight, pos_label)
+    rows_of, scores = _rows(y_true, models, sample_weight, pos_label)
     each = _centres(centres, len(next(iter(scores.values()))))
     names = (*scores, *(f"{a} - {b}" for a, b in combinations(scores, 2)))
     repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
@@ -259,18 +263,18 @@ def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[s
 
 
 def _rows(
-    y_true: Any, y_prob: Any, sample_weight: Any, pos_label: object
+    y_true: Any, models: dict[str, Any], sample_weight: Any, pos_label: object
 ) -> tuple[Callable[[Bools, str], tuple[Any, Floats | None]], dict[str, Floats]]:
     """How to take the labels and weights of some rows, and the clean scores of each model."""
     followed = isinstance(y_true, TimeToEvent)
     samples = {
-        str(name): check_sample(
+        name: check_sample(
             y_true, prob, sample_weight, pos_label, keep_zero_weight=not followed, name=f"y_prob[{name!r}]"
         )
-        for name, prob in y_prob.items()
+        for name, prob in models.items()
     }
     if followed:
-        scores = {str(name): to_floats(to_array(prob, "y_prob"), "y_prob") for name, prob in y_prob.items()}
+        scores = {name: to_floats(to_array(prob, "y_prob"), "y_prob") for name, prob in models.items()}
         return lambda mine, _: (y_true.take(mine), None), scores
     first = next(iter(samples.values()))
 
@@ -293,16 +297,20 @@ def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
         raise ValueError(f"centres must have one value for each of the {n} rows, got shape {labels.shape}.")
     for column in labels.reshape(n, -1).T:
         refuse_missing(column, "centres")
-    if labels.ndim > 1:
-        labels = np.array([" / ".join(map(str, crossed)) for crossed in labels.tolist()])
-    labels = plain_labels(labels)
-    names = np.unique(labels)
+    parts = [coded(column) for column in labels.reshape(n, -1).T]
+    places, code = np.unique(np.column_stack([codes for _, codes in parts]), axis=0, return_inverse=True)
+    written = [names_of(distinct) for distinct, _ in parts]
+    names = [" / ".join(of[k] for of, k in zip(written, place, strict=True)) for place in places.tolist()]
+    twice = next((name for name, following in pairwise(sorted(names)) if name == following), None)
+    if twice is not None:
+        raise ValueError(f"centres must have names that tell them apart, got {twice!r} for two of them.")
     if not 1 < len(names) <= n // 2:
         raise ValueError(f"centres must name two or more centres of several rows each, got {len(names)} in {n} rows.")
-    taken = {str(name) for name in names.tolist()} & {ALL_CENTRES, ANOTHER_CENTRE}
+    taken = {*names} & {ALL_CENTRES, ANOTHER_CENTRE}
     if taken:
         raise ValueError(f"centres must not be called {min(taken)!r}: that names a row of the table.")
-    return {str(name): labels == name for name in names.tolist()}
+    order = np.argsort(plain_labels(parts[0][0]) if len(parts) == 1 else np.array(names), kind="stable")
+    return {names[k]: code.reshape(-1) == k for k in order.tolist()}
 
 
 def _of_centre(

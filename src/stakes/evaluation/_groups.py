@@ -88,12 +88,12 @@ class Grouping:
 
     def of_all_rows(self) -> NDArray[np.intp] | None:
         """Codes of all rows, those of no known class too; None where one is in no group."""
-        distinct, codes = _coded(self.values)
+        distinct, codes = coded(self.values)
         return None if any(map(is_missing, distinct)) else codes
 
     def members(self) -> list[NDArray[np.intp]]:
         """All rows of each group, those that do not count too."""
-        distinct, codes = _coded(self.values)
+        distinct, codes = coded(self.values)
         place = {name: code for code, name in enumerate(self.names, start=1)}
         missing = map(is_missing, distinct)
         named = [0 if none else place.get(name, 0) for none, name in zip(missing, names_of(distinct), strict=True)]
@@ -122,7 +122,7 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
     if found.shape != (given,):
         wrong = as_column(values, name) if isinstance(values, str) else f"shape {found.shape} ({name})"
         raise ValueError(f"groups must have one value for each of the {given} rows, got {wrong}.")
-    distinct, codes = _coded(found if present is None else found[present])
+    distinct, codes = coded(found if present is None else found[present])
     missing = np.array([is_missing(value) for value in distinct])
     if missing.any():
         row = int(missing[codes].argmax())
@@ -141,7 +141,7 @@ def group_names(distinct: NDArray[Any], name: str) -> tuple[list[str], NDArray[n
     return names.tolist(), merged.reshape(-1)
 
 
-def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Distinct values, and the code of each: texts by their hashes, since to sort them is slow."""
     if values.dtype.kind not in "OUS":
         distinct, codes = np.unique(values, return_inverse=True)
