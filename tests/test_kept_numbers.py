@@ -120,7 +120,9 @@ LEARNED = "learned from rows that are not kept: counts by level and score do not
 DEFAULT = "where it is left out the distribution has its default"
 
 LABEL = {"pos_label": ("zero negative infinite huge double", ONE_CLASS)}
+OTHER = {"neg_label": ("infinite huge removed", ONE_CLASS + "; a file kept before lacks it")}
 SETTINGS = {
+    **OTHER,
     "unit_cost": ("huge double", NOT_COUNTED),
     "per": ("huge double", NOT_COUNTED),
 }
@@ -196,7 +198,7 @@ def test_numbers_of_an_evaluation_are_held_against_its_tables():
         ),
         (
             {"costs": costs.LogOddsUniform(0, 1)},
-            {"pairs.w4_d3.#": ("zero negative", PAIR_ONLY), "pairs.w4_d4.#": ("double", PAIR_ONLY),
+            {**OTHER, "pairs.w4_d3.#": ("zero negative", PAIR_ONLY), "pairs.w4_d4.#": ("double", PAIR_ONLY),
              "*costs.*": ("removed", DEFAULT)},
         ),
         ({"costs": (0.1, 0.4), "prevalence": 0.1}, {**SETTINGS, **SCORES, **THIRD}),
@@ -315,7 +317,9 @@ def test_numbers_of_the_state_of_the_command(tmp_path):
 
     def read(text):
         path.write_text(text, encoding="utf-8")
-        assert isinstance(read_state(path, PrecisionMonitor(0.8), SelectedBy("", decision=False, file="")), Watched)
+        assert isinstance(
+            read_state(path, Watched(PrecisionMonitor(0.8)), SelectedBy("", decision=False, file="")), Watched
+        )
 
     allowed = {
         "files.#.rows": ("double", "rows that are not selected are not watched"),

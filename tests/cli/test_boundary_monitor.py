@@ -218,6 +218,51 @@ def test_state_of_another_boundary_or_of_decisions_is_refused(bench, cli, tmp_pa
     assert cli(*ASK, bench.kept, bench.files[1], "--state", "old.json").code == 4
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        (("no", "yes"), ["--pos-label", "yes"], [("maybe", "maybe"), ("Yes", "yes"), ("no", "Yes")]),
+        ((0, 1), [], [(2, 2), (-1, 1)]),
+        ((2, 1), ["--pos-label", "1"], [(0, 1), (3, 3)]),
+    ],
+)
+def test_a_label_that_was_never_there_is_refused(case, bench, cli, tmp_path):
+    labels, typed, odd = case
+
+    def write(name, pair):
+        night = {**bench.nights[0], "outcome": [pair[y] for y in bench.nights[0]["outcome"]]}
+        return write_csv(tmp_path / name, night)
+
+    columns = ["--label", "outcome", "--score", "risk", "--uncertainty", "spread"]
+    asked = [*columns, *typed, "--min-precision", "0.6", "-o", "b.json"]
+    assert cli("boundary", "fit", write("fit.csv", labels), *asked).code == 0
+    kept = json.loads(Path("b.json").read_text(encoding="utf-8"))
+    assert kept["columns"].pop("neg_label") == str(labels[0])
+    Path("old.json").write_text(json.dumps(kept), encoding="utf-8")  # as it was kept before
+    good = write("good.csv", labels)
+    expected = page(cli(*ASK, bench.kept, bench.files[0], "--json"))["true_positives"]
+    for place, pair in enumerate(odd):
+        bad = write(f"bad{place}.csv", pair)
+        for boundary, before in (("b.json", []), ("b.json", [good]), ("old.json", [good])):
+            if (boundary, labels) == ("old.json", (2, 1)):  # nothing says that 2 stands beside 1
+                continue
+            outcome = cli(*ASK, boundary, *before, bad)
+            assert outcome.code == 3, outcome.err
+            assert f"bad{place}.csv: column 'outcome': " in outcome.err
+            assert "must hold the labels from before" in outcome.err or "pos_label" in outcome.err
+        state = f"s{place}.json"
+        assert cli(*ASK, "b.json", good, "--state", state).code == 0
+        text = Path(state).read_text(encoding="utf-8")
+        assert cli(*ASK, "b.json", bad, "--state", state).code == 3
+        assert Path(state).read_text(encoding="utf-8") == text
+    found = page(cli(*ASK, "b.json", good, "--json"))
+    assert found["files"][0]["selected"] > 0
+    assert (found["files"][0]["rows"], expected > 0) == (600, True)
+    # the other class may be the positive one from now on
+    turned = cli(*ASK, "b.json", good, "--pos-label", labels[0], "--json")
+    assert page(turned, 4)["true_positives"] == found["files"][0]["selected"] - found["true_positives"]
+
+
 def test_evidence_at_the_alarm_above_the_highest_is_refused(bench, cli):
     assert cli(*ASK, bench.kept, *bench.files, "--state", "watch.json").code == 4
     state = json.loads((bench.folder / "watch.json").read_text(encoding="utf-8"))

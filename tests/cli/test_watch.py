@@ -246,6 +246,46 @@ def test_whole_numbers_name_their_group_in_either_format(suffix, kind, cli, fold
     assert [sizes[f"old, place = {place}"] for place in range(3)] == np.bincount(reference["place"]).tolist()
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ((0, 1), None, [(1, 2), (2, 2), (-1, 1)]),
+        ((2, 1), "1", [(0, 1), (3, 1), (0, 0)]),
+        (("no", "yes"), "yes", [("No", "yes"), ("Yes", "Yes"), ("maybe", "maybe")]),
+    ],
+)
+def test_a_label_that_was_never_there_is_refused_and_leaves_the_state(suffix, case, cli, folder):
+    (labels, typed, odd), day = case, rows(600, 4)
+
+    def write(name, pair):
+        frame = pl.DataFrame({"ill": [pair[k] for k in day["ill"]], "new": day["new"]})
+        getattr(frame, f"write_{suffix}")(folder / f"{name}.{suffix}")
+        return f"{name}.{suffix}"
+
+    asked = ["--label", "ill", *([] if typed is None else ["--pos-label", typed]), "--models", "new"]
+    right = write("2026-01-01", labels)
+    assert cli("evaluate", right, *asked, "--costs", "0.05:0.3", "--keep", "k.json", "-o", "x.txt").code == 0
+    kept = json.loads((folder / "k.json").read_text(encoding="utf-8"))
+    assert kept.pop("neg_label") == labels[0]
+    (folder / "old.json").write_text(json.dumps(kept), encoding="utf-8")  # as it was kept before
+    for reference in ("k", "old"):
+        state = f"{reference}.state.json"
+        cli("watch", "start", f"{reference}.json", "--label", "ill", "--state", state)
+        added = cli("watch", "add", right, "--state", state, "--json")
+        if (reference, labels) == ("old", (2, 1)):
+            assert "column 'ill': must hold the labels from before, 1 and 0 or -1, got 2" in added.err
+            continue
+        mean = json.loads(added.out)["monitors"][0]["mean"]
+        assert mean == pytest.approx(expected_regret(day["ill"], day["new"], costs=COSTS), rel=1e-9)
+        before = (folder / state).read_bytes()
+        for place, pair in enumerate(odd):
+            outcome = cli("watch", "add", write(f"2026-02-0{place + 1}", pair), "--state", state)
+            assert outcome.code == 3
+            assert re.search(r"column 'ill': must hold the labels from before, .* and .*, got ", outcome.err)
+            assert (folder / state).read_bytes() == before
+
+
 def test_the_last_day_of_a_group_without_rows_on_it_is_left_empty(cli, folder):
     reference = rows(4000, 0)
     keep(folder / "kept.json", reference, {"place": reference["place"]})

@@ -436,3 +436,27 @@ def test_fewer_positives_than_their_weights_need_are_refused():
     group["n_positives"] = int(0.8 * group["n_positives"])
     with pytest.raises(ValueError, match="rows can have the weights of its positives"):
         KeptEvaluation.from_json(json.dumps(content))
+
+
+def test_evaluations_of_other_labels_are_not_added():
+    y, p = np.tile([0, 1, 0, 1, 1], 40), np.tile([0.1, 0.7, 0.3, 0.2, 0.4], 40)
+
+    def keep(other, weight=None):
+        found = evaluate(np.where(y == 1, 1, other), {"a": p}, costs=(0.1, 0.4), pos_label=1, sample_weight=weight)
+        return KeptEvaluation.of(found)
+
+    with pytest.raises(ValueError, match="merge needs evaluations of the same labels, got 1 beside 0 and beside 2"):
+        keep(0).merge(keep(2))
+    unknown = json.loads(keep(2).to_json())
+    assert unknown.pop("neg_label") == 2
+    unknown = KeptEvaluation.from_json(json.dumps(unknown))
+    for one, two, wanted in ((0, 0, 0), (2, 2, 2), (0, -1, None), (2, None, 2)):
+        first, second = (unknown if other is None else keep(other) for other in (one, two))
+        for both in (first.merge(second), second.merge(first)):
+            assert KeptEvaluation.from_json(both.to_json()).options.neg_label == wanted
+    weight = (np.arange(200) > 9) * 1.0
+    assert keep(2, weight).options.neg_label == 2
+    content = json.loads(keep(2).to_json())
+    for odd, message in ((1, "another label than the positive one, 1"), ([], "neg_label must be a label")):
+        with pytest.raises(ValueError, match=message):
+            KeptEvaluation.from_json(json.dumps({**content, "neg_label": odd}))

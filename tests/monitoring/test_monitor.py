@@ -1,6 +1,7 @@
 """The cost monitor: rows and sums alike, the budget from a reference, late labels, and what is refused by name."""
 
 import datetime as dt
+import json
 import math
 import re
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import ScoreTable, costs, evaluate
+from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
 from stakes.monitoring import ChallengerMonitor, CostMonitor, CostMonitors, day_spread
@@ -553,3 +554,74 @@ def test_a_table_of_another_positive_class_than_the_reference_is_refused():
     assert watch.mean == pytest.approx(regret(y, score).mean(), abs=1e-6)
     unknown = CostMonitor(COSTS, budget=0.05).update(1, ScoreTable.from_predictions(label, score, pos_label="yes"))
     assert unknown.mean == watch.mean
+
+
+PAIRS = {  # of the other and the positive label, and days that mean something else
+    "0 and 1": ((0, 1), None, [(1, 2), (2, 2), (-1, 1), (2, 1), ("no", 1)]),
+    "-1 and 1": ((-1, 1), None, [(0, 1), (2, 2)]),
+    "booleans": ((False, True), None, [(2, 2), (2, 1)]),
+    "1 and 2": ((2, 1), 1, [(0, 1), (0, 0), (3, 1)]),
+    "texts": (("no", "yes"), "yes", [("No", "yes"), ("Yes", "Yes"), ("maybe", "maybe"), (0, 1)]),
+    "numbers in text": (("1", "0"), "0", [("2", "0"), ("2", "2")]),
+}
+
+
+def labelled(y, pair):
+    found = np.empty(len(y), dtype=object)
+    found[:] = [pair[k] for k in y]
+    return found
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("form", ["rows", "json", "as before", "frame", "lazy"])
+def test_a_label_that_the_reference_never_had_is_refused_with_its_value(name, form):
+    pair, pos_label, odd = PAIRS[name]
+    y, score = rows(400, 5)
+    right, asked = labelled(y, pair), {"costs": COSTS, "pos_label": pos_label}
+    if form in {"frame", "lazy"}:
+        pl = pytest.importorskip("polars")
+        frame = pl.DataFrame({"y": right.tolist(), "m": score})
+        kept = KeptEvaluation.of(evaluate_frame(frame if form == "frame" else frame.lazy(), label="y", **asked))
+    else:
+        kept = KeptEvaluation.of(evaluate(right, {"m": score}, **asked))
+    if form != "rows":
+        content = json.loads(kept.to_json())
+        if form == "as before":
+            del content["neg_label"]
+        kept = KeptEvaluation.from_json(json.dumps(content))
+    if form == "as before" and name == "1 and 2":  # nothing says that 2 stands beside 1
+        with pytest.raises(ValueError, match="labels from before, 1 and 0 or -1, got 2"):
+            CostMonitor(COSTS, reference=kept).update(1, right, score)
+        return
+    alone, several = CostMonitor(COSTS, reference=kept), CostMonitors(COSTS, reference=kept)
+    alone.update(1, right, score)
+    several.update(1, right, {"m": score})
+    for watch in (alone, CostMonitor.from_json(alone.to_json()), several, CostMonitors.from_json(several.to_json())):
+        state = watch.to_json()
+        for wrong in odd:
+            given = labelled(y, wrong)
+            got = next(each for each in dict.fromkeys(given) if each not in pair)
+            with pytest.raises(ValueError, match=f"y_true must hold the labels from before, .*, got '?{got}'?"):
+                watch.update(2, given, {"m": score} if isinstance(watch, CostMonitors) else score)
+            assert watch.to_json() == state
+    assert alone.mean == pytest.approx(regret(y, score).mean(), abs=1e-6)
+    one = y == 0
+    assert alone.update(2, right[one], score[one]).n_rows == 400 + one.sum()
+
+
+def test_a_day_that_is_refused_for_its_labels_or_its_order_leaves_the_label_unknown():
+    y, score = rows(400, 5)
+    content = json.loads(KeptEvaluation.of(evaluate(y == 1, {"m": score}, costs=COSTS)).to_json())
+    content = json.loads(json.dumps(content).replace('"pos_label": 1', '"pos_label": "yes"'))
+    del content["neg_label"]
+    watch = CostMonitor(COSTS, reference=KeptEvaluation.from_json(json.dumps(content)))
+    watch.update(2, np.full(9, "yes"), score[:9])
+    with pytest.raises(ValueError, match="is earlier"):
+        watch.update(1, np.full(9, "nein"), score[:9])
+    watch.update(3, np.full(9, "no"), score[:9])
+    with pytest.raises(ValueError, match="'yes' and 'no', got 'nein'"):
+        watch.update(4, np.full(9, "nein"), score[:9])
+    state = json.loads(watch.to_json())
+    for odd, message in (("yes", "another label than pos_label"), ([], "a label, a text or a finite number")):
+        with pytest.raises(ValueError, match=message):
+            CostMonitor.from_json(json.dumps({**state, "neg_label": odd}))

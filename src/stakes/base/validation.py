@@ -856,6 +856,27 @@ def plain_label(pos_label: object) -> str | float:
     return str(value)
 
 
+def check_other_label(labels: Iterable[Any], pos_label: object, neg_label: str | float | None) -> str | float | None:
+    """Return the label beside the positive one, if there is any, or raise for one that is not the known one.
+
+    Where none is known, 0 or -1 stands beside 1, and beside another label the first that is seen.
+
+    Examples
+    --------
+    >>> from stakes.base.validation import check_other_label
+    >>> check_other_label(["yes", "no"], "yes", None), check_other_label([True, False], 1, 0)
+    ('no', 0)
+    """
+    others = [label for label in map(plain_label, dict.fromkeys(labels)) if label != pos_label]
+    unknown = [0, -1] if pos_label == 1 else others[:1]
+    known = unknown if neg_label is None else [neg_label]
+    wrong = next((label for label in others if label not in known), None)
+    if wrong is not None:
+        beside = " or ".join(map(repr, known))
+        raise ValueError(f"y_true must hold the labels from before, {pos_label!r} and {beside}, got {wrong!r}.")
+    return others[0] if others else None
+
+
 def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
     try:
         return list(np.unique(labels).tolist())

@@ -91,6 +91,10 @@ class BoundaryColumns:
         """Take the columns that were typed."""
         return cls(named.score, named.uncertainty, named.label, reading.pos_label)
 
+    def with_label(self, rows: "Predictions") -> dict[str, str | None]:
+        """What is kept of them, with the label beside the positive one."""
+        return asdict(self) | ({} if rows.neg_label is None else {"neg_label": str(rows.neg_label)})
+
     def source(self, file: str, weight: str | None, on_missing: str, file_format: str | None) -> Source:
         """Say how the rows are to be read."""
         models = [self.score, self.uncertainty]
@@ -169,7 +173,7 @@ def remark_unkept(where: BoundaryTarget) -> None:
 
 def leave(
     boundary: "Boundary",
-    columns: BoundaryColumns,
+    columns: dict[str, str | None],
     where: BoundaryTarget,
     page: dict[str, Any],
     show: "Callable[[Console], None]",
@@ -208,9 +212,9 @@ def draw(boundary: "Boundary", path: "Path") -> None:
     figure.savefig(path, dpi=150)
 
 
-def to_text(boundary: "Boundary", columns: BoundaryColumns) -> str:
+def to_text(boundary: "Boundary", columns: dict[str, str | None]) -> str:
     """Write a boundary, with the columns that it was fitted to, for those who apply it."""
-    return json.dumps({**json.loads(boundary.to_json()), "columns": asdict(columns)}, indent=1) + "\n"
+    return json.dumps({**json.loads(boundary.to_json()), "columns": columns}, indent=1) + "\n"
 
 
 def read_boundary(path: str) -> "tuple[Boundary, dict[str, str]]":
@@ -554,7 +558,7 @@ def run_fit(request: FitJob, where: BoundaryTarget) -> None:
     with working("Deciding about rows that the thresholds were not fitted to"):
         judged = judge(boundary, rows, request)
     page = _record(request, rows, boundary, judged)
-    leave(boundary, request.columns, where, page, partial(show_fit, request, rows, boundary, judged))
+    leave(boundary, request.columns.with_label(rows), where, page, partial(show_fit, request, rows, boundary, judged))
     if not boundary.selected.any():
         warn("this boundary selects nothing: no thresholds for these levels keep every bound")
     remark_unkept(where)
@@ -773,7 +777,7 @@ def run_certify(request: CertifyJob, where: BoundaryTarget) -> int:
         shown(console("stderr"))
     else:
         kept = BoundaryTarget(where.command, None, None, where.as_json, piped=False) if failed else where
-        leave(boundary, request.columns, kept, page, shown)
+        leave(boundary, request.columns.with_label(rows), kept, page, shown)
     if failed:
         asked = where.output or where.piped or where.plot
         fail("no promise could be made" + (": no file was written" if asked else ""))

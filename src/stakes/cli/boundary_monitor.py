@@ -343,6 +343,13 @@ class MonitorInput:
     on_missing: str
     file_format: str | None
 
+    def neg_label(self, named: dict[str, str]) -> str | float | None:
+        """The label beside the positive one, if the boundary names it and not another positive one is asked for."""
+        from stakes.base.validation import plain_label
+
+        asked, kept = self.given["pos_label"], named.get("neg_label")
+        return None if kept is None or asked not in (None, named.get("pos_label")) else plain_label(kept)
+
     def source(self, named: dict[str, str]) -> Source:
         """Say which columns are needed; the file is still to be named."""
         if self.decision is None:
@@ -362,6 +369,7 @@ class Watched(Tabular):
     monitor: "PrecisionMonitor"
     files: list[dict[str, Any]] = field(default_factory=list)
     alarm: dict[str, Any] | None = None
+    neg_label: str | float | None = None  # the label beside the positive one, once it is known
 
     def _content(self) -> dict[str, Any]:
         """What is known, and what each file of this run added."""
@@ -416,10 +424,10 @@ def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
     boundary, named = read_boundary(request.boundary)
     source = request.reading.source(named)
     selection = SelectedBy.of(boundary, request)
-    past = Watched(request.promise.start(boundary))
+    past = Watched(request.promise.start(boundary), neg_label=request.reading.neg_label(named))
     if state is not None and state.exists():
-        past = read_state(state, past.monitor, selection)
-    now = Watched(past.monitor, [], past.alarm)
+        past = read_state(state, past, selection)
+    now = replace(past, files=[])
     for file in request.files:
         now = take_in(replace(source, file=file), boundary, now, [*past.files, *now.files])
     with Staged() as staged:
@@ -441,10 +449,17 @@ def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
 
 def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[dict[str, Any]]) -> Watched:
     """Let the monitor see the labels of the selected rows of one more file."""
+    from stakes.base.validation import check_other_label, plain_label
     from stakes.boundary import PrecisionMonitor
 
     digest = _digest(source.file, counted)
     rows = read_rows(source, one_class=True)
+    try:
+        seen = [] if rows.neg_label is None else [rows.neg_label]
+        other = check_other_label(seen, plain_label(source.pos_label), now.neg_label)
+    except ValueError as error:
+        said = str(error).removeprefix("y_true ").removesuffix(".")
+        raise DataError(said, file=rows.source, column=source.label) from None
     chosen = _selected(rows, boundary)
     labels = rows.y[chosen]
     watch = PrecisionMonitor.from_dict(now.monitor.to_dict())
@@ -466,7 +481,7 @@ def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[di
         "alarm": alarm is not None,
         "sha256": digest,
     }
-    return Watched(watch, [*now.files, record], alarm)
+    return Watched(watch, [*now.files, record], alarm, other if now.neg_label is None else now.neg_label)
 
 
 def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
@@ -495,7 +510,7 @@ def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
     return decision.nonzero()[0]
 
 
-def read_state(path: Path, asked: "PrecisionMonitor", selection: SelectedBy) -> Watched:
+def read_state(path: Path, begun: Watched, selection: SelectedBy) -> Watched:
     """Go on where an earlier run stopped, if it watched what is asked for now."""
     from stakes.boundary import PrecisionMonitor
     from stakes.outputs.serialization import JsonReader
@@ -505,6 +520,7 @@ def read_state(path: Path, asked: "PrecisionMonitor", selection: SelectedBy) -> 
         watch = PrecisionMonitor.from_dict(content.at("monitor"))
         files = _read_files(content, watch)
         alarm = _read_alarm(content, watch)
+        known = content.label("neg_label") if "neg_label" in content.content else begun.neg_label
         selected = {
             "boundary": content.text("boundary") if "boundary" in content.content else None,
             "decision": content.flag("decision") if "decision" in content.content else None,
@@ -513,11 +529,11 @@ def read_state(path: Path, asked: "PrecisionMonitor", selection: SelectedBy) -> 
         reason = str(error).removesuffix(".")
         raise DataError(f"is no state of `stakes boundary monitor`: {reason}", file=str(path)) from None
     for option in ("min_precision", "confidence_level"):
-        kept, wanted = getattr(watch, option), getattr(asked, option)
+        kept, wanted = getattr(watch, option), getattr(begun.monitor, option)
         if kept != wanted:
             raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
     selection.check(selected, path)
-    return Watched(watch, files, alarm)
+    return Watched(watch, files, alarm, known)
 
 
 def _read_files(content: "JsonReader", watch: "PrecisionMonitor") -> list[dict[str, Any]]:
@@ -576,6 +592,7 @@ def _read_alarm(content: "JsonReader", watch: "PrecisionMonitor") -> dict[str, A
 
 def _state_text(now: Watched, files: list[dict[str, Any]], selection: SelectedBy) -> str:
     page = {"format": FORMAT, "boundary": selection.boundary, "decision": selection.decision}
+    page |= {} if now.neg_label is None else {"neg_label": now.neg_label}
     page |= {"monitor": now.monitor.to_dict(), "alarm": now.alarm, "files": files}
     return json.dumps(json_ready(page), indent=1) + "\n"
 

@@ -378,7 +378,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
 
 def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, dict[str, float]]:
     """Sums of a file by monitor: in the engine for Parquet files, else in memory."""
-    from stakes.tables import frame_columns, read_predictions, scan_parquet, sum_losses
+    from stakes.tables import frame_columns, other_label, read_predictions, scan_parquet, sum_losses
 
     watch = state.watch
     asked = next(iter(watch.monitors.values()))._question
@@ -391,11 +391,13 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
         if frame is not None:
             sums = sum_losses(frame, **what, costs=asked.costs, rule=asked.rule, groups=groups)
             if sums is not None:
+                watch._see_label(other_label(frame, **what))
                 return watch._named(sums)
         read = (
             partial(frame_columns, frame) if frame is not None else partial(read_predictions, file, format=file_format)
         )
         rows = read(**what, groups=groups)
+        watch._see_label(rows.neg_label)
         return watch._sums(rows.y, dict(zip(rows.models, rows.scores, strict=True)), rows.groups)
     except DataError as error:
         error.file = error.file or file
@@ -403,9 +405,11 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
             early = "A day enters when all its labels are known: those that come early may be of other cases."
             error.hint = early if error.column == state.label else None
         raise
-    except ValueError as error:  # a group that no monitor has
+    except ValueError as error:  # a group that no monitor has, a label that no row had before
         said = str(error).removesuffix(".").replace(", or None for a row in none of them", "")
         hint = "Leave these rows out, or watch an evaluation that has their groups."
+        if said.startswith("y_true "):
+            raise DataError(said.removeprefix("y_true "), file=file, column=state.label) from None
         raise DataError(said, file=file, hint=hint if said.startswith("groups[") else None) from None
 
 

@@ -280,6 +280,8 @@ class Options:
     What belongs to the rows (weights, clusters, groups) stands for one value per row, or for the name of a column
     until the columns are read.
 
+    ``neg_label`` is the label beside the positive one, where the rows that were read said it.
+
     ``action`` and ``event`` are what acting on a case and a positive case are called in sentences.
     """
 
@@ -300,6 +302,7 @@ class Options:
     incumbent: str | None = None
     n_tried: int | None = None
     pos_label: Any = None
+    neg_label: str | float | None = None
     outcome: OutcomeFromColumns | None = None
     logits: bool = False
     factor: float = 1.0

@@ -51,6 +51,7 @@ from stakes.tables import (
     complete_rows,
     expressible,
     model_columns,
+    other_label,
     priced_rows,
     streams,
     why_clusters_need_rows,
@@ -685,8 +686,19 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     each = []
     for scores in completed:
         rows = {name: options.data(y_true, *scores[name], amounts=True).rows for name in models}
+        options = replace(options, neg_label=_other_label(y_true, next(iter(rows.values())), options))
         each.append(evaluate_rows(rows, options, **about))
     return each[0] if len(each) == 1 else _pooled_evaluation(each)
+
+
+def _other_label(y_true: Any, sample: BinarySample, options: Options) -> str | float | None:
+    """The label beside the positive one of the rows that count."""
+    if isinstance(y_true, Outcome) or sample.y.all():
+        return None
+    labels = to_array(y_true, "y_true")
+    if options.sample_weight is not None:
+        labels = labels[to_array(options.sample_weight, "sample_weight") > 0.0]
+    return plain_label(labels[np.argmin(sample.y)])
 
 
 def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
@@ -773,7 +785,7 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
         rows[name] = sample if options.prevalence is None else reweighted(sample, options.prevalence)
     return evaluate_rows(
         rows,
-        replace(asked, pos_label=options.pos_label),
+        replace(asked, pos_label=options.pos_label, neg_label=predictions.neg_label),
         backend=predictions.backend,
         n_dropped=predictions.n_dropped,
         source=predictions.source,
@@ -857,6 +869,8 @@ def evaluate_lazy(
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
         pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
+    if options.pos_label is not None:  # else they are 0 or -1 and 1, by the rule of labels
+        options = replace(options, neg_label=other_label(rows, models=chosen.models, **what))
     about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
     return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
 

@@ -184,8 +184,8 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            If ``other`` is no kept evaluation, models, costs, positive class, other settings or columns of groups
-            differ, or the prevalence was set: set that of the sum.
+            If ``other`` is no kept evaluation, models, costs, labels, other settings, columns of groups or the way in
+            which a number or a time names its group differ, or the prevalence was set: set that of the sum.
 
         Examples
         --------
@@ -207,7 +207,19 @@ class KeptEvaluation:
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
         groups = merged(self.groups, other.groups, self.options)
-        return replace(self, tables=tables, pairs=pairs, n_dropped=self.n_dropped + other.n_dropped, groups=groups)
+        options, n_dropped = replace(self.options, neg_label=self._other_label(other)), self.n_dropped + other.n_dropped
+        return replace(self, tables=tables, pairs=pairs, options=options, n_dropped=n_dropped, groups=groups)
+
+    def _other_label(self, other: KeptEvaluation) -> str | float | None:
+        """The label beside the positive one of both, or raise where they are two; 0 and -1 may both stand beside 1."""
+        mine, its = self.options.neg_label, other.options.neg_label
+        if mine is None or its is None or mine == its:
+            return its if mine is None else mine
+        if self.pos_label == 1 and {mine, its} == {0, -1}:
+            return None
+        raise ValueError(
+            f"merge needs evaluations of the same labels, got {self.pos_label!r} beside {mine!r} and beside {its!r}."
+        )
 
     def compare(self, other: KeptEvaluation) -> Changes:
         """Say what changed from another evaluation of independent rows, such as yesterday's.
@@ -267,6 +279,7 @@ class KeptEvaluation:
             "format": _FORM,
             "n_dropped": self.n_dropped,
             **self._settings(),
+            **({} if self.options.neg_label is None else {"neg_label": self.options.neg_label}),
             "tables": {name: json.loads(table.to_json()) for name, table in self.tables.items()},
             "pairs": None if self.pairs is None else json.loads(self.pairs.to_json()),
         } | ({"groups": kept_groups(self.groups)} if self.groups else {})
@@ -302,6 +315,7 @@ class KeptEvaluation:
         if not isinstance(names, dict) or not names:
             raise entries.broken("tables", "score tables by name")
         asked = {name: entries.plain(name) for name in _ASKED}
+        asked["neg_label"] = entries.label("neg_label") if "neg_label" in entries.content else None
         try:
             options = check_request(Options(costs=CostDistribution.from_dict(entries.plain("costs")), **asked))
         except (TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -322,6 +336,8 @@ class KeptEvaluation:
             where = f"tables.{name}"
             if not 0.0 <= table.scores[0] <= table.scores[-1] <= 1.0:
                 raise entries.broken(f"{where}.scores", f"probabilities in [0, 1], got {table!r}")
+            if table.pos_label == self.options.neg_label:
+                raise entries.broken("neg_label", f"another label than the positive one, {table.pos_label!r}")
             if table.pos_label != entries.label("pos_label"):
                 raise entries.broken(f"{where}.pos_label", f"that of the evaluation, got {table.pos_label!r}")
             stated = self.options.prevalence

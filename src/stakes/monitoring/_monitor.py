@@ -395,6 +395,7 @@ class CostMonitor(Tabular):
     def _take(self, day: Any, sums: DaySums) -> Self:
         kept = self._check(day, sums)
         self._add(kept, sums, self._factors_of(sums))
+        self._question = self._question.seeing([] if sums.neg_label is None else [sums.neg_label])
         if self.alarm_day is None and self.log_evidence >= self.log_alarm:
             self.alarm_day, self._since = kept, self._best_start()
         return self
@@ -662,6 +663,7 @@ class CostMonitor(Tabular):
                 "format": self._form,
                 "costs": asked.costs.to_dict(),
                 **{name: getattr(asked, name) for name in _ASKED},
+                **({} if asked.neg_label is None else {"neg_label": asked.neg_label}),
                 "reference": None if asked.reference is None else asdict(asked.reference),
                 "past": asdict(self._past),
                 "days": self._days,
@@ -933,7 +935,11 @@ def _read_question(entries: JsonReader) -> Question:
     if reference is not None and not math.isclose(budget, (1.0 + tolerance) * reference.upper, rel_tol=_EXACT):
         raise entries.broken("budget", f"(1 + tolerance) times reference.upper, got {budget}")
     pos_label = None if label is None else entries.label("pos_label")
-    return Question(costs, budget, largest, centre, alpha, unit, rule, pos_label, tolerance, reference, shift)
+    other = entries.label("neg_label") if "neg_label" in entries.content else None
+    if other is not None and other == pos_label:
+        raise entries.broken("neg_label", f"another label than pos_label, {pos_label!r}")
+    asked = budget, largest, centre, alpha, unit, rule, pos_label, tolerance, reference, shift, other
+    return Question(costs, *asked)
 
 
 def _read_reference(mine: JsonReader) -> Reference:

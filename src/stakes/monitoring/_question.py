@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from stakes.base.validation import (
     check_flag,
     check_kind,
     check_number,
+    check_other_label,
     check_same_order,
     check_unit,
     is_missing,
@@ -30,7 +31,7 @@ from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -50,18 +51,22 @@ _WHOLE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DaySums:
-    """Rows of a day, their total cost, its squares, what their scores promised (nan: unknown), and each row's cost."""
+    """Rows of a day, their total cost, its squares, what their scores promised (nan: unknown), and each row's cost.
+
+    ``neg_label`` is the label beside the positive one, where a row had it and the reference names the positive one.
+    """
 
     rows: int
     total: float
     squares: float
     promised: float = math.nan
     costs: Floats | None = None
+    neg_label: str | float | None = None
 
     @classmethod
-    def of_costs(cls, costs: Floats, promised: float = math.nan) -> DaySums:
+    def of_costs(cls, costs: Floats, promised: float = math.nan, neg_label: str | float | None = None) -> DaySums:
         """Sums of what each row cost."""
-        return cls(len(costs), float(costs.sum()), float(np.dot(costs, costs)), promised, costs)
+        return cls(len(costs), float(costs.sum()), float(np.dot(costs, costs)), promised, costs, neg_label)
 
     def check(self, low: float, high: float) -> None:
         """Refuse sums that no rows have whose costs lie between two bounds."""
@@ -110,6 +115,14 @@ class Question:
     tolerance: float = 0.0
     reference: Reference | None = None
     shift: float = 0.0
+    neg_label: str | float | None = None
+
+    def seeing(self, labels: Iterable[Any]) -> Question:
+        """Return the question with the label that stands beside the positive one, or raise for a third one."""
+        if self.pos_label is None:  # 0 or -1 stands beside 1, by the rule of labels
+            return self
+        found = check_other_label(labels, self.pos_label, self.neg_label)
+        return self if found in (None, self.neg_label) else replace(self, neg_label=found)
 
     def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
         """Sums of labelled rows, or of a table of their scores."""
@@ -123,14 +136,15 @@ class Question:
                 )
             return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
         labels, known = known_labels(y_true, missing)
-        pos_label = match_label(self.pos_label, labels[known].tolist())
+        seen = labels[known].tolist()
+        neg_label, pos_label = self.seeing(seen).neg_label, match_label(self.pos_label, seen)
         column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], pos_label)
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         if known.any():
             y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
             costs[known] = row_losses(y, score[known], self.costs, self.rule)
-        return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score))
+        return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score), neg_label)
 
     def promised(self, score: Floats) -> float:
         """Mean cost of rows if their scores are right."""
@@ -222,8 +236,9 @@ def ask(
     known = _reference(name, kept.tables[name], measure, rule, level)
     limit = check_budget((1.0 + tolerance) * known.upper, most)
     centre = known.mean if known.mean > 0.0 else limit
-    label = kept.pos_label
-    return Question(measure, limit, most, centre, level / 2.0, unit, rule, label, tolerance, known)
+    labels: dict[str, Any] = {"pos_label": kept.pos_label, "neg_label": kept.options.neg_label}
+    about: dict[str, Any] = {"tolerance": tolerance, "reference": known}
+    return Question(measure, limit, most, centre, level / 2.0, unit, rule, **labels, **about)
 
 
 def check_budget(budget: float, largest: float) -> float:

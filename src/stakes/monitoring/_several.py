@@ -207,6 +207,11 @@ class CostMonitors(Tabular):
                 found[name] = {"n": sums.rows, **{each: getattr(sums, each) for each in _EACH}}
         return found
 
+    def _see_label(self, label: str | float | None) -> None:
+        """Keep the label beside the positive one of the rows to come, or raise for a third one."""
+        for monitor in self.monitors.values():
+            monitor._question = monitor._question.seeing([] if label is None else [label])
+
     def _named(self, sums: Mapping[tuple[str, str | None, Any], Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Name integrated sums by model, column and group after their monitors, as :meth:`update_sums` takes them."""
         mass, found = next(iter(self.monitors.values()))._question.costs.mass, {}

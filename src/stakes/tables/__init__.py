@@ -15,6 +15,7 @@ from stakes.tables._engines import (
     group_scores,
     group_scores_by,
     loss_expression,
+    other_label,
     sum_clusters,
     sum_pairs,
     why_clusters_need_rows,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known, widened
 from stakes.base.numerics import count_cells, count_groups, count_sample
-from stakes.base.validation import BinarySample, Bools, Floats, check_number
+from stakes.base.validation import BinarySample, Bools, Floats, check_number, plain_label
 from stakes.costs import (
     CostDistribution,
     CostsLike,
@@ -565,6 +565,20 @@ def renamed(rows: nw.LazyFrame[Any], roles: Roles, label: nw.Expr) -> nw.LazyFra
 
 def is_positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
     """Check the labels and return an expression that is true for positive rows."""
+    mine = [label for label, positive in labels_of(frame, roles, pos_label, refuse) if positive]
+    if not mine:
+        return nw.col(roles.label).is_null()  # no row is
+    value, label = mine[0], nw.col(roles.label)
+    if isinstance(value, int) and not isinstance(value, bool):  # as floats, integers of 17 digits may be equal
+        return (label if frame.collect_schema()[roles.label].is_integer() else label.cast(nw.Int64)) == value
+    kind = nw.String if isinstance(value, str) else nw.Float64
+    return label.cast(kind) == (value if kind is nw.String else float(value))
+
+
+def labels_of(
+    frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]
+) -> list[tuple[Any, bool]]:
+    """Check the labels and return each with whether it is positive."""
     found = run(frame.select(nw.col(roles.label).alias("label")).group_by("label").agg(nw.len().alias("count")))
     origin = Location(ordered=False)
     values, codes = encode_labels(found["label"].alias(roles.label), origin)
@@ -574,14 +588,45 @@ def is_positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refus
         is_positive = positive_labels(values, codes, pos_label, origin, roles.label)
     except DataError:
         refuse()
-    mine = [values[code] for code, yes in zip(codes, is_positive, strict=True) if yes]
-    if not mine:
-        return nw.col(roles.label).is_null()  # no row is
-    value, label = mine[0], nw.col(roles.label)
-    if isinstance(value, int) and not isinstance(value, bool):  # as floats, integers of 17 digits may be equal
-        return (label if frame.collect_schema()[roles.label].is_integer() else label.cast(nw.Int64)) == value
-    kind = nw.String if isinstance(value, str) else nw.Float64
-    return label.cast(kind) == (value if kind is nw.String else float(value))
+    return [(values[code], bool(positive)) for code, positive in zip(codes, is_positive, strict=True)]
+
+
+def other_label(
+    frame: Any, *, label: str, models: Sequence[str], weight: str | None = None, pos_label: object = None
+) -> str | float | None:
+    """Return the label beside the positive one of the rows that count, None where all are positive.
+
+    Parameters
+    ----------
+    frame : lazy frame of any engine
+        The rows.
+    label, weight : str
+        Columns with the labels and with weights.
+    models : sequence of str
+        Columns with probabilities.
+    pos_label : object, optional
+        The label of the positive class.
+
+    Returns
+    -------
+    str, int, float or None
+
+    Raises
+    ------
+    DataError
+        For labels that are missing or more than two.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from stakes.tables import other_label
+    >>> other_label(pl.LazyFrame({"y": [2, 1, 1], "a": [0.1, 0.8, 0.2]}), label="y", models=["a"], pos_label=1)
+    2
+    """
+    native = from_native(frame).lazy()
+    roles = choose_roles(column_names(native), (), label=label, models=models, weight=weight, groups=None)
+    found = labels_of(weighing(native, roles), roles, pos_label, partial(refuse, native, roles, pos_label))
+    return next((plain_label(each) for each, positive in found if not positive), None)
 
 
 def _with_gaps(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stakes.base.formulas import is_nan
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label
+from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label, plain_label
 from stakes.outputs.hooks import nw
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
@@ -81,6 +81,8 @@ class Predictions:
         Places of the kept rows, from 0, or None where all were kept.
     outcome : Outcome or None
         What happened to the rows, where columns beside the label say that.
+    neg_label : str, int, float or None
+        The label beside the positive one, if a row has it and no outcome was asked for.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Predictions:
     source: str | None = None
     rows: NDArray[np.intp] | None = None
     outcome: Outcome | None = None
+    neg_label: str | float | None = None
 
     def __repr__(self) -> str:
         return f"Predictions({self.n_rows} rows, models {', '.join(map(repr, self.models))})"
@@ -251,7 +254,9 @@ def clean_rows(
     by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
     outcome = _outcome(roles, origin, codes[roles.label], numbers | by, (weight, pos_label))
     y = positive_labels(*codes[roles.label], pos_label, origin, roles.label) if outcome is None else outcome.y
-    kept = (backend, origin.file, origin.rows, outcome)
+    values, places = codes[roles.label]
+    other = None if outcome is not None or y.all() else plain_label(values[places[np.argmin(y)]])
+    kept = (backend, origin.file, origin.rows, outcome, other)
     return Predictions(y, roles.models, tuple(scores.values()), weight, by or None, len(y), n_dropped, *kept)
 
 
