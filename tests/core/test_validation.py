@@ -10,6 +10,7 @@ from hypothesis import given
 from strategies import samples
 
 import stakes
+from stakes.base.formulas import refuse_first_column
 from stakes.base.validation import (
     check_choice,
     check_labels,
@@ -19,7 +20,6 @@ from stakes.base.validation import (
     check_weights,
     pick_positive_column,
     plain_labels,
-    refuse_first_column,
     to_array,
 )
 from stakes.core.options import evaluation_data

@@ -20,6 +20,7 @@ from stakes.base.formulas import (
     decided,
     is_expression,
     reaching,
+    refuse_first_column,
     widened,
 )
 from stakes.base.validation import (
@@ -36,7 +37,6 @@ from stakes.base.validation import (
     check_scores,
     check_unit,
     check_whole,
-    refuse_first_column,
     rows_within,
     to_array,
     to_floats,

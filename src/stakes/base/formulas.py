@@ -15,13 +15,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
     check_choice,
     check_kind,
+    check_labels,
     check_scores,
+    frame_names,
+    label_places,
+    labels_seen,
     pick_positive_column,
+    positive_is_first,
     refuse,
+    to_array,
     to_floats,
 )
 from stakes.outputs.files import delivered
@@ -240,6 +247,33 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
 def column_of(name: str) -> Any:
     """Return a narwhals expression for a column."""
     return nw.col(name)
+
+
+def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) -> None:
+    """Raise where the positive class has the first of two columns: rules are fitted for the second, and decide by it.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import refuse_first_column
+    >>> refuse_first_column(["fraud", "ok"], [[0.9, 0.1], [0.2, 0.8]], "fraud", "y_prob")
+    Traceback (most recent call last):
+    ValueError: y_prob must be 1-D where the positive class is the first of two columns, for predict reads the ...
+    """
+    columns = None if y_prob is None else to_array(y_prob, name)
+    if columns is None or columns.ndim != 2 or columns.shape[1] != 2:
+        return
+    if isinstance(y_true, Outcome):
+        first, seen = y_true.positive_first, y_true.labels
+    else:
+        labels, first, seen = to_array(y_true, "y_true"), False, ()
+        if labels.ndim == 1 and (pos_label is not None or frame_names(y_prob)):
+            y = check_labels(labels, pos_label)
+            first, seen = positive_is_first(labels, y, pos_label), labels_seen(labels, y)
+    if first != (label_places(frame_names(y_prob), seen) == [1, 0]):
+        raise ValueError(
+            f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
+            f"pass that column alone, here and to predict, got shape {columns.shape} with pos_label={pos_label!r}."
+        )
 
 
 def check_missing(missing: str, choices: tuple[str, ...] = MISSING) -> str:

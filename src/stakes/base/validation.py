@@ -401,9 +401,6 @@ def _first_difference(reference: Any, index: Any) -> int:
 # Nothing is dropped, clipped or coerced silently: the one exception, rows of weight zero, is part of the
 # conventions (such a row is as if absent).
 
-_WRITTEN = re.compile(r"(-?\d+|\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d))?(?:\.0+)?")
-_DATES = ("Y", "M", "W", "D")  # units of times that are no times of the day
-_LARGEST_WHOLE = 2.0**63  # below it, floats are called as integers of 64 bits are
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
@@ -533,47 +530,6 @@ def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(str)
     whole = found.dtype.kind != "f" or bool(np.all(np.abs(found) < 2.0**53))  # no nan, no rounded integers
     return found if found.shape == values.shape and found.dtype.kind in "biufUS" and whole else values.astype(str)
-
-
-def names_of(values: NDArray[Any]) -> list[str]:
-    """Name values alike whatever the type of their column: whole floats as integers, times in any unit as datetimes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from stakes.base.validation import names_of
-    >>> names_of(np.array([1.0, 2.5])), names_of(np.array(["2026-01-01T05:00"], dtype="datetime64[ns]"))
-    (['1', '2.5'], ['2026-01-01 05:00:00'])
-    """
-    names: list[str] = values.astype(str).tolist()
-    if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in _DATES:
-        times = values.astype("datetime64[us]")
-        each = zip(times.tolist(), (times == values).tolist(), names, strict=True)
-        return [str(time) if exact and isinstance(time, dt.datetime) else name for time, exact, name in each]
-    if values.dtype.kind not in "fO":
-        return names
-    return [
-        f"{value + 0.0:.0f}"
-        if isinstance(value, (float, np.floating)) and value.is_integer() and -_LARGEST_WHOLE < value < _LARGEST_WHOLE
-        else name
-        for value, name in zip(values.tolist(), names, strict=True)
-    ]
-
-
-def name_key(name: str) -> str:
-    """Return what names of one value share, such as 1 and 1.0, or a day and its midnight, that differ in writing.
-
-    Examples
-    --------
-    >>> from stakes.base.validation import name_key
-    >>> name_key("1.0"), name_key("v1.0"), name_key("2026-01-01T00:00:00.000")
-    ('1', 'v1.0', '2026-01-01')
-    """
-    found = _WRITTEN.fullmatch(name)
-    if found is None:
-        return name
-    value, time = found.groups()
-    return value if time in (None, "00:00:00") else f"{value} {time}"
 
 
 def _without(values: NDArray[Any], present: Bools) -> NDArray[Any]:
@@ -733,33 +689,6 @@ def positive_is_first(labels: NDArray[Any], y: Bools, pos_label: object) -> bool
         return bool(pos_label < labels[int(np.argmin(y))])
     except TypeError:
         return repr(pos_label) < repr(labels[int(np.argmin(y))])
-
-
-def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) -> None:
-    """Raise where the positive class has the first of two columns: rules are fitted for the second, and decide by it.
-
-    Examples
-    --------
-    >>> from stakes.base.validation import refuse_first_column
-    >>> refuse_first_column(["fraud", "ok"], [[0.9, 0.1], [0.2, 0.8]], "fraud", "y_prob")
-    Traceback (most recent call last):
-    ValueError: y_prob must be 1-D where the positive class is the first of two columns, for predict reads the ...
-    """
-    columns = None if y_prob is None else to_array(y_prob, name)
-    if columns is None or columns.ndim != 2 or columns.shape[1] != 2:
-        return
-    if isinstance(y_true, Outcome):
-        first, seen = y_true.positive_first, y_true.labels
-    else:
-        labels, first, seen = to_array(y_true, "y_true"), False, ()
-        if labels.ndim == 1 and (pos_label is not None or frame_names(y_prob)):
-            y = check_labels(labels, pos_label)
-            first, seen = positive_is_first(labels, y, pos_label), labels_seen(labels, y)
-    if first != (label_places(frame_names(y_prob), seen) == [1, 0]):
-        raise ValueError(
-            f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
-            f"pass that column alone, here and to predict, got shape {columns.shape} with pos_label={pos_label!r}."
-        )
 
 
 def match_label(pos_label: object, values: list[Any]) -> object:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base import validation
+from stakes.base import formulas, validation
 from stakes.base.validation import Bools, Floats
 from stakes.costs import CostsLike, as_costs
 
@@ -232,7 +232,7 @@ def check_rows(
 ) -> BoundaryRows:
     """Validate labels, scores, uncertainties and integer weights; drop rows of weight zero."""
     validation.check_same_order(y_true=y_true, y_score=y_score, uncertainty=uncertainty, sample_weight=sample_weight)
-    validation.refuse_first_column(y_true, y_score, pos_label, "y_score")
+    formulas.refuse_first_column(y_true, y_score, pos_label, "y_score")
     sample = validation.check_sample(
         y_true, y_score, sample_weight=sample_weight, pos_label=pos_label, probability=False, name="y_score"
     )

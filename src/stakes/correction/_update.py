@@ -828,7 +828,7 @@ def _checked_rows(
             "known), and read the coefficients without their intervals."
         )
     how: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
-    validation.refuse_first_column(y_true, y_prob, pos_label, "y_prob")
+    formulas.refuse_first_column(y_true, y_prob, pos_label, "y_prob")
     data = evaluation_data(y_true, y_prob, **how, logits=logits)
     table = data.table
     for name in ("positives", "negatives"):

@@ -22,7 +22,6 @@ from stakes.base.validation import (
     check_same_order,
     check_sample,
     in_percent,
-    names_of,
     plain_labels,
     refuse_missing,
     to_array,
@@ -43,7 +42,7 @@ from stakes.inference import (
 from stakes.outcomes import TimeToEvent
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import PaperTable
-from stakes.outputs.text import level_name, percent
+from stakes.outputs.text import level_name, names_of, percent
 from stakes.variance.influence import cells_of
 
 CENTRE_HEADS = {"auc": "AUC", "o_e_ratio": "O:E", "calibration_in_the_large": "Intercept", "slope": "Slope"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from stakes.base.validation import BinarySample, as_column, by_name, is_missing, name_key, names_of, plain_label, to_array
+from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
 from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
@@ -38,6 +38,7 @@ from stakes.inference import (
 from stakes.outcomes import AmountTotals, RowCosts, TimeToEvent, rows_for_money
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader, Location
+from stakes.outputs.text import name_key, names_of
 from stakes.tables import INCOMPLETE_HINT, group_scores_by, stream_amounts, streams
 from stakes.variance.influence import (
     UNKNOWN,

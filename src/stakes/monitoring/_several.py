@@ -14,8 +14,6 @@ from stakes.base.validation import (
     check_same_order,
     is_missing,
     match_label,
-    name_key,
-    names_of,
     one_of,
     pick_positive_column,
     to_array,
@@ -26,6 +24,7 @@ from stakes.monitoring._question import known_labels
 from stakes.outputs.hooks import report
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
+from stakes.outputs.text import name_key, names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

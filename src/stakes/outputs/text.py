@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Untrusted text: characters that hide, move or reorder text are escaped, and long text is cut.
 
@@ -425,3 +431,53 @@ def listed(names: Sequence[str]) -> str:
         return join(names)
     more = say("more", count=str(len(names) - _MOST_NAMED + 1))
     return say("count_of", count=str(len(names)), names=join([*names[: _MOST_NAMED - 1], more]))
+
+
+# Names of the values of a column, as of groups and centres.
+
+_WRITTEN = re.compile(r"(-?\d+|\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d))?(?:\.0+)?")
+_DATES = ("Y", "M", "W", "D")  # units of times that are no times of the day
+_LARGEST_WHOLE = 2.0**63  # below it, floats are called as integers of 64 bits are
+
+
+def names_of(values: NDArray[Any]) -> list[str]:
+    """Name values alike whatever the type of their column: whole floats as integers, times in any unit as datetimes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.outputs.text import names_of
+    >>> names_of(np.array([1.0, 2.5])), names_of(np.array(["2026-01-01T05:00"], dtype="datetime64[ns]"))
+    (['1', '2.5'], ['2026-01-01 05:00:00'])
+    """
+    import numpy as np
+
+    names: list[str] = values.astype(str).tolist()
+    if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in _DATES:
+        times = values.astype("datetime64[us]")
+        each = zip(times.tolist(), (times == values).tolist(), names, strict=True)
+        return [str(time) if exact and isinstance(time, dt.datetime) else name for time, exact, name in each]
+    if values.dtype.kind not in "fO":
+        return names
+    return [
+        f"{value + 0.0:.0f}"
+        if isinstance(value, (float, np.floating)) and value.is_integer() and -_LARGEST_WHOLE < value < _LARGEST_WHOLE
+        else name
+        for value, name in zip(values.tolist(), names, strict=True)
+    ]
+
+
+def name_key(name: str) -> str:
+    """Return what names of one value share, such as 1 and 1.0, or a day and its midnight, that differ in writing.
+
+    Examples
+    --------
+    >>> from stakes.outputs.text import name_key
+    >>> name_key("1.0"), name_key("v1.0"), name_key("2026-01-01T00:00:00.000")
+    ('1', 'v1.0', '2026-01-01')
+    """
+    found = _WRITTEN.fullmatch(name)
+    if found is None:
+        return name
+    value, time = found.groups()
+    return value if time in (None, "00:00:00") else f"{value} {time}"

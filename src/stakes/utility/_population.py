@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import DecidesByScore, Missing, decided, reaching
+from stakes.base.formulas import DecidesByScore, Missing, decided, reaching, refuse_first_column
 from stakes.base.numerics import count_sample
 from stakes.base.validation import (
     BinarySample,
@@ -26,7 +26,6 @@ from stakes.base.validation import (
     check_unit,
     check_whole,
     generator,
-    refuse_first_column,
 )
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
