@@ -9,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from stakes import ScoreTable, TimeToEvent, metric_interval
 from stakes.base.validation import to_array
+from stakes.evaluation import evaluate_horizons
 from stakes.inference import metric_difference
 from stakes.metrics import METRICS
 from stakes.outcomes._time_to_event import Censoring, check_groups
@@ -475,6 +476,27 @@ def test_rows_beyond_the_last_who_leave_early_are_known_to_be_missed():
 def test_groups_keep_their_type_but_for_mixed_ones():
     assert check_groups([1, 10, 2], 3).tolist() == [1, 10, 2]
     assert check_groups(np.array(["a", 1], dtype=object), 2).tolist() == ["a", "1"]
+
+
+def test_given_probabilities_are_those_of_one_horizon():
+    """By simulation: the probabilities for 1 give the share with the event by 1, those for 3 kept there 64% of it."""
+    rng = np.random.default_rng(0)
+    rate = rng.beta(1, 2, 4000)
+    died, left = -np.log(rng.random(4000)) / rate, rng.exponential(2.0, 4000)
+    time, event = np.minimum(died, left), (died <= left).astype(int)
+    given = {tau: np.exp(-np.minimum(time, tau) / 2.0) for tau in (1.0, 3.0)}
+    one, three = (TimeToEvent(event=event, time=time, horizon=tau, censoring=given[tau]) for tau in given)
+    assert one.prevalence == pytest.approx(np.mean(died <= 1.0), abs=0.02)
+    assert three.at(3.0).prevalence == three.prevalence
+    refused = "horizon must stay 3 where censoring= is an array, got 1"
+    with pytest.raises(ValueError, match=refused):
+        three.at(1.0)
+    with pytest.raises(ValueError, match=refused):
+        evaluate_horizons(
+            three, {"a": np.stack([1.0 - np.exp(-rate), 1.0 - np.exp(-3.0 * rate)], axis=1)}, horizons=[1.0, 3.0]
+        )
+    with pytest.raises(ValueError, match="groups= estimates censoring in each group"):
+        three.within(event)
 
 
 def test_five_of_the_labels_that_mean_nothing_yet_are_shown():

@@ -169,7 +169,7 @@ class HorizonEvaluation(PaperTable):
         1.0
         """
         follow = self.outcome.follow_up
-        if self.outcome.at(float(np.max(follow.time))).competing.any():
+        if np.any(follow.ended > 1):
             raise ValueError("concordance knows one kind of event, and events of other causes were seen.")
         if follow.weight is not None:
             raise ValueError("concordance counts every row once: it does not take sample_weight.")
@@ -212,7 +212,7 @@ def evaluate_horizons(
     Parameters
     ----------
     outcome : TimeToEvent
-        Rows; its own horizon is not used.
+        Rows; its own horizon is not used, unless ``censoring=`` gave probabilities, which hold for that one alone.
     y_prob : mapping of str to array_like of shape (n, k)
         Probability of the event by each of the k horizons, 1 - S(t), by model.
     horizons : array_like of shape (k,)

@@ -32,6 +32,7 @@ from stakes.outputs.text import percent
 # Recorded follow-up of each row: how long it lasted, and how it ended.
 
 CENSORED, OF_INTEREST, OTHER = 0, 1, 2
+_NOT_IN_GROUPS = "groups= estimates censoring in each group: it cannot be given beside an array of censoring=."
 _MOST_CODES = 20  # causes; more distinct codes are probably another quantity
 KAPLAN_MEIER = "kaplan-meier"
 
@@ -502,9 +503,7 @@ class TimeToEvent(Outcome):
         ended, weight = _check_events(labels, censored, cause), check_weights(sample_weight, n)
         given = _check_censoring(censoring, n)
         if given is not None and groups is not None:
-            raise ValueError(
-                "groups= estimates censoring in each group: it cannot be given beside an array of censoring=."
-            )
+            raise ValueError(_NOT_IN_GROUPS)
         strata = None if groups is None else check_groups(groups, n)
         self._set(FollowUp(times, ended, weight, strata, given), check_horizon(horizon))
 
@@ -659,6 +658,11 @@ class TimeToEvent(Outcome):
         -------
         TimeToEvent
 
+        Raises
+        ------
+        ValueError
+            For another horizon than that of probabilities that ``censoring=`` gave.
+
         Examples
         --------
         >>> from stakes import TimeToEvent
@@ -666,7 +670,13 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        return self._with(self.follow_up, check_horizon(horizon))
+        horizon = check_horizon(horizon)
+        if self.follow_up.given is not None and horizon != self.horizon:
+            raise ValueError(
+                f"horizon must stay {self.horizon:g} where censoring= is an array, got {horizon:g}: its probabilities "
+                "reach to that horizon. Build an outcome with those for the other one."
+            )
+        return self._with(self.follow_up, horizon)
 
     def within(self, groups: ArrayLike) -> Self:
         """Return the outcome of the same rows with censoring estimated in groups.
@@ -680,6 +690,11 @@ class TimeToEvent(Outcome):
         -------
         TimeToEvent
 
+        Raises
+        ------
+        ValueError
+            Where probabilities were given by ``censoring=``.
+
         Examples
         --------
         >>> from stakes import TimeToEvent
@@ -688,6 +703,8 @@ class TimeToEvent(Outcome):
         [1.0, 0.0, 2.0, 1.0]
         """
         check_same_order(event=self, groups=groups)
+        if self.follow_up.given is not None:
+            raise ValueError(_NOT_IN_GROUPS)
         return self._with(replace(self.follow_up, strata=check_groups(groups, len(self.y))))
 
     def take(self, rows: ArrayLike) -> Self:
