@@ -369,3 +369,17 @@ def test_of_groups_of_recalibrated_scores_the_cost_alone_is_known():
         withheld = (row.auc, row.skill, row.skill_difference, row.p_value, row.p_adjusted, row.standard_error)
         assert np.isnan([*withheld, *row.interval, *row.skill_interval, *row.auc_interval]).all()
         assert np.isnan([row.corrected_miscalibration, *row.corrected_miscalibration_interval]).all()
+
+
+@pytest.mark.parametrize("dependence", [{"clusters": np.repeat(np.arange(400), 20)}, {"lags": 19}])
+def test_rows_that_depend_on_each_other_do_not_judge_each_other(dependence):
+    """Every row twenty times tells no more than once, and folds that divide the copies judge rows by themselves."""
+    y, s, group = sample(400)
+    once = evaluate(y, {"m": s}, costs=COSTS, groups=group).groups
+    y, s, group = (np.repeat(each, 20) for each in (y, s, group))
+    taken_for_independent = evaluate(y, {"m": s}, costs=COSTS, groups=group).groups
+    for row, more in zip(once, taken_for_independent, strict=True):
+        assert np.ptp(more.corrected_miscalibration_interval) < 0.6 * np.ptp(row.corrected_miscalibration_interval)
+    for row in evaluate(y, {"m": s}, costs=COSTS, groups=group, **dependence).groups:
+        assert np.isnan([row.corrected_miscalibration, *row.corrected_miscalibration_interval]).all()
+        assert not math.isnan(row.interval[0])

@@ -409,7 +409,8 @@ class GroupResult:
     def corrected_miscalibration(self) -> float:
         """Cross-fitted: corrected for the optimism of recalibrating on the same rows; 0 where that leaves less.
 
-        It is nan with fewer than 20 rows of a class, where a loss may be infinite, and for weight on single ratios.
+        It is nan with fewer than 20 rows of a class, where a loss may be infinite, for weight on single ratios, and
+        with ``clusters=`` or ``lags=``: its folds would judge rows by others that depend on them.
         """
         return self._judged[0]
 
@@ -527,7 +528,9 @@ def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedR
     places, score = [grouped.order[part] for part in grouped.parts], rows.scores[0]
     if rows.lags is not None:  # within a group its rows stand by class
         places = [np.sort(some) for some in places]
-    found: Columns = {"judge": [partial(miscalibration_among, rows, some, options) for some in places]}
+    alone = rows.clusters is None and rows.lags is None  # the folds of cross-fitting divide rows that depend on another
+    judge = [partial(miscalibration_among, rows, some, options) if alone else _unjudged for some in places]
+    found: Columns = {"judge": judge}
     found["count"] = [partial(_table, rows, some) for some in places]
     if options.per_stake:
         found["charge"] = [partial(_money, rows, everyone, model, options) for everyone in grouping.members()]
