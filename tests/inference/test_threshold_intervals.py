@@ -28,6 +28,19 @@ def mid_p(hits, n, tail=0.025):
     return low, 1.0 if hits == n else optimize.brentq(upper, hits / n, 1 - 1e-12)
 
 
+def mid_p_of(share, n, tail=0.025):
+    """The same of a share of a number of rows that need not be whole, by the beta distribution."""
+    hits, rest = share * n, (1.0 - share) * n
+
+    def upper(p):
+        return (stats.beta.sf(p, hits + 1.0, rest) + stats.beta.sf(p, hits, rest + 1.0)) / 2.0 - tail
+
+    def lower(p):
+        return (stats.beta.cdf(p, hits, rest + 1.0) + stats.beta.cdf(p, hits + 1.0, rest)) / 2.0 - tail
+
+    return optimize.brentq(lower, 1e-12, share), optimize.brentq(upper, share, 1.0 - 1e-12)
+
+
 @pytest.mark.parametrize("cells", [(30, 20, 10, 140), (9, 0, 1, 90), (0, 3, 12, 85), (40, 60, 0, 0)])
 def test_shares_have_mid_p_limits(cells):
     tp, fp, fn, tn = cells
@@ -43,6 +56,35 @@ def test_shares_have_mid_p_limits(cells):
             assert (found.low[name][0], found.high[name][0]) == pytest.approx(mid_p(hits, n), abs=1e-8)
         else:
             assert np.isnan(found.low[name][0])
+
+
+@pytest.mark.parametrize(("positive", "negative"), [(10.0, 1.0), (1.0, 10.0)])
+def test_weights_that_go_with_the_outcome_widen_shares_as_the_jackknife_does(positive, negative):
+    """Binomial limits of as many rows as give the jackknife's variance of the weighted share."""
+    rng = np.random.default_rng(3)
+    score = rng.beta(1, 4, 2000)
+    y = rng.random(2000) < score
+    kept = rng.random(2000) < 1.0 / np.where(y, positive, negative)
+    y, score = y[kept], score[kept]
+    weight = np.where(y, positive, negative)
+    acted, found = score >= 0.3, threshold_intervals(y, score, thresholds=[0.3], sample_weight=weight)
+    for name, part, whole in (
+        ("ppv", y & acted, acted),
+        ("npv", ~(y | acted), ~acted),
+        ("share_flagged", acted, np.ones(len(y), dtype=bool)),
+        ("sensitivity", y & acted, y),
+    ):
+        above, below = float(weight @ part), float(weight @ whole)
+        share, left = above / below, (above - weight * part) / (below - weight * whole)
+        size = share * (1.0 - share) / np.sum((left - share) ** 2)
+        expected = mid_p_of(share, size)
+        assert (found.low[name][0], found.high[name][0]) == pytest.approx(expected, rel=0.01), name
+
+
+def test_a_share_of_which_no_row_was_seen_counts_rows_of_the_weight_that_one_would_have():
+    y, score = counts(0, 30, 10, 40)
+    found = threshold_intervals(y, score, thresholds=[0.5], sample_weight=np.where(y, 10.0, 1.0))
+    assert (found.low["ppv"][0], found.high["ppv"][0]) == pytest.approx(mid_p(0, 3), abs=1e-8)
 
 
 def test_likelihood_ratios_of_a_large_table_are_near_the_log_method():

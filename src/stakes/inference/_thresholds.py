@@ -33,7 +33,7 @@ from stakes.inference._bands import check_thresholds, difference_band
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import level_name
 from stakes.variance.dependence import Design, PairedRows
-from stakes.variance.sums import effective, ratio
+from stakes.variance.sums import ratio
 
 Limits = tuple[Floats, Floats]
 Bins = Integers
@@ -139,8 +139,8 @@ def threshold_intervals(
     Shares have mid-p binomial limits (Lancaster 1961), which stay honest for few rows and for none. Those of a
     likelihood ratio combine the limits of its two shares (Donner and Zou 2012, doi:10.1177/0962280210370265), those of
     regret and net benefit the limits of false positives and of misses, as :func:`confidence_band` does. Under a stated
-    prevalence the predictive values follow from the likelihood ratio by Bayes' rule. Of rows that an outcome weighs, as
-    many count for a share p as make p (1 - p) over their number the variance of its estimate, weights estimated anew.
+    prevalence the predictive values follow from the likelihood ratio by Bayes' rule. Of weighted rows, as many count
+    for a share p as make p (1 - p) over their number the variance of its estimate, an outcome's weights estimated anew.
 
     Examples
     --------
@@ -196,15 +196,18 @@ def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floa
 def _limits(
     counts: _simultaneous.Counts, estimate: dict[str, Floats], z: float, sizes: dict[str, Floats]
 ) -> dict[str, Limits]:
-    above, below = counts.above, counts.below
-    sensitivity = _share(above[:, 1], below[:, 1], z, sizes["sensitivity"])
-    alarms = _share(above[:, 0], below[:, 0], z, sizes["specificity"])
+    above, below, totals = counts.above, counts.below, counts.totals
+    negative, positive = ratio(totals.squared, totals.weight, 1.0)  # what a row of each class weighs
+    largest = max(negative, positive)
+    sensitivity = _share(above[:, 1], below[:, 1], (positive, positive), z, sizes["sensitivity"])
+    alarms = _share(above[:, 0], below[:, 0], (negative, negative), z, sizes["specificity"])
+    every = _share(above.sum(axis=1), below.sum(axis=1), (largest, largest), z, sizes["share_flagged"])
     limits = {
         "sensitivity": sensitivity,
         "specificity": _rest(alarms),
-        "ppv": _share(above[:, 1], above[:, 0], z, sizes["ppv"]),
-        "npv": _share(below[:, 0], below[:, 1], z, sizes["npv"]),
-        "share_flagged": _share(above.sum(axis=1), below.sum(axis=1), z, sizes["share_flagged"]),
+        "ppv": _share(above[:, 1], above[:, 0], (positive, negative), z, sizes["ppv"]),
+        "npv": _share(below[:, 0], below[:, 1], (negative, positive), z, sizes["npv"]),
+        "share_flagged": every,
     }
     p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
     limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
@@ -221,11 +224,18 @@ def _limits(
     return limits
 
 
-def _share(part: Floats, rest: Floats, z: float, known: Floats) -> Limits:
-    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan."""
-    weight, squared = part[0] + rest[0], part[1] + rest[1]
-    size = np.where(np.isnan(known), effective(weight, squared), known)
-    return _simultaneous.mid_p_limits(ratio(part[0], weight, 0.0) * size, size, z)
+def _share(part: Floats, rest: Floats, each: tuple[float, float], z: float, known: Floats) -> Limits:
+    """Limits of a share; ``part`` and ``rest`` hold weights and squared weights, ``known`` effective sizes or nan.
+
+    As many rows count as make p (1 - p) over their number the variance of the weighted share; where no row of ``part``
+    or none of ``rest`` was seen, as many of the weight that a row of it would have, which ``each`` says.
+    """
+    weight = part[0] + rest[0]
+    share = ratio(part[0], weight, 0.0)
+    variance = ratio((1.0 - share) ** 2 * part[1] + share**2 * rest[1], weight**2, 0.0)
+    size = _simultaneous.effective_sizes(share, variance, weight / np.where(part[0] > 0.0, each[1], each[0]))
+    size = np.where(np.isnan(known), size, known)
+    return _simultaneous.mid_p_limits(share * size, size, z)
 
 
 def _rest(limits: Limits) -> Limits:
