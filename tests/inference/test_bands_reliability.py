@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from replications import coverage_bands
 from stakes import ScoreTable, TimeToEvent, reliability_curve
+from stakes.core.score_table import class_ratio
 from stakes.inference import confidence_band, consistency_band
 from stakes.inference._bands import _CELLS, _cells, rank_envelope
 
@@ -213,6 +214,48 @@ def test_weighted_rows_of_one_score_count_as_an_effective_number():
     assert band.standard_error[0] == pytest.approx(math.sqrt(0.3 * 0.7 / 16), rel=0.04)
 
 
+@pytest.mark.parametrize(("positive", "negative"), [(10.0, 1.0), (1.0, 10.0)])
+def test_consistency_bounds_of_rows_sampled_by_the_outcome_are_those_of_such_samples(positive, negative):
+    """Labels of calibrated scores, each class kept as often as one over its weight, and fitted with these weights."""
+    rng = np.random.default_rng(4)
+    levels = np.array([0.05, 0.1, 0.2, 0.4])
+
+    def sample():
+        ups = rng.binomial(rng.binomial(1500, levels), 1.0 / positive)
+        return ups, rng.binomial(rng.binomial(1500, 1.0 - levels), 1.0 / negative)
+
+    fits = []
+    for _ in range(3000):
+        hits, misses = (part * weight for part, weight in zip(sample(), (positive, negative), strict=True))
+        fits.append(isotonic_regression(hits / (hits + misses), sample_weight=hits + misses))
+    ups, downs = sample()
+    y, score = np.repeat([1, 0], [ups.sum(), downs.sum()]), np.concatenate([np.repeat(levels, k) for k in (ups, downs)])
+    weight = np.where(y == 1, positive, negative)
+    band = consistency_band(y, score, thresholds=levels, sample_weight=weight, n_resamples=4000)
+    assert band.standard_error == pytest.approx(np.std(fits, axis=0), rel=0.15)  # by the rows of one sample
+    spread = np.std(fits, axis=0)
+    assert np.all(np.abs(band.low - np.quantile(fits, 0.025, axis=0)) < 0.4 * spread)
+    assert np.all(np.abs(band.high - np.quantile(fits, 0.975, axis=0)) < 0.4 * spread)
+
+
+def test_weight_of_a_class_at_the_same_score_is_told_from_weights_that_go_with_the_score():
+    rng = np.random.default_rng(5)
+    score = rng.beta(1, 3, 20_000)
+    y = rng.random(20_000) < score
+    by_class, by_score = np.where(y, 10.0, 1.0), 1.0 + 9.0 * score
+    for weight, expected in (
+        (by_class, 10.0),
+        (by_score, 1.0),
+        (by_class * by_score, 10.0),
+        (np.full(20_000, 3.0), 1.0),
+    ):
+        assert class_ratio(ScoreTable.from_predictions(y, score, sample_weight=weight)) == pytest.approx(
+            expected, rel=0.03
+        )
+    alone = ScoreTable.from_predictions([0, 0, 1], [0.3] * 3, sample_weight=[1, 1, 5])
+    assert class_ratio(alone) == pytest.approx(5.0)
+
+
 def test_envelope_holds_a_new_curve_as_often_as_stated():
     rng = np.random.default_rng(6)
     mix = np.tril(np.ones((30, 30))) / np.sqrt(np.arange(1, 31))[:, None]
@@ -342,7 +385,8 @@ def test_smooth_band_says_how_wide_its_neighbourhoods_are_and_refuses_too_few_ro
 def test_cells_of_many_scores_are_narrow_in_rank_and_in_score_and_single_at_the_ends():
     rng = np.random.default_rng(0)
     scores = np.sort(rng.beta(0.3, 6.0, 20_000))
-    mean, weight, size = _cells(ScoreTable.from_predictions(rng.random(len(scores)) < scores, scores))
+    mean, each, size = _cells(ScoreTable.from_predictions(rng.random(len(scores)) < scores, scores), 1.0)
+    weight = each * size
     ends = np.cumsum(weight).astype(int)
     starts = np.append(0, ends[:-1])
     assert weight.tolist() == size.tolist()

@@ -915,6 +915,28 @@ def _undefined(table: ScoreTable) -> str:
     return ""
 
 
+def class_ratio(table: ScoreTable) -> float:
+    """How many times the weight of a negative a positive has at the same score, as a geometric mean.
+
+    Labels less their rate at the score are uncorrelated with all that depends on the score alone.
+    """
+    inside = (table.scores > 0.0) & (table.scores < 1.0)
+    weight = np.stack([table.negatives, table.positives])[:, inside]
+    squared = np.stack([table.negatives_squared, table.positives_squared])[:, inside]
+    present = weight > 0.0
+    each = np.divide(squared, weight, out=np.ones_like(weight), where=present)  # what a row weighs
+    if np.all(each[present] == each[present][:1]):
+        return 1.0
+    rows, log_weight = weight / each, np.log(each)
+    inner = ScoreTable(table.scores[inside], rows[1], rows[0], rows[1], rows[0], n_rows=table.n_rows)
+    fit = fit_recalibration(inner, slope=0.0 if len(inner.scores) == 1 else None)
+    if fit.status:
+        return 1.0
+    p = sigmoid(fit.intercept + fit.slope * logit(inner.scores))
+    left = rows * np.stack([-p, 1.0 - p])
+    return math.exp(float((left * (log_weight - log_weight[present].mean())).sum() / left[1].sum()))
+
+
 def mean_table(tables: Sequence[ScoreTable]) -> ScoreTable:
     """Table whose curves are the means of those of tables of the same rows: a row has a share of its weight in each."""
     first, count = tables[0], len(tables)

@@ -15,7 +15,7 @@ from stakes.base import validation
 from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
-from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration, in_narrow_cells
+from stakes.core.score_table import LogisticFit, ScoreTable, class_ratio, fit_recalibration, in_narrow_cells
 from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
@@ -237,7 +237,8 @@ def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
     """CORP miscalibration and its p-value by labels drawn from the scores, for weighted rows."""
     order = np.argsort(g, kind="stable")
-    score, label, ratio = g[order], y[order], _class_ratio(g, y, weight)
+    ratio = class_ratio(ScoreTable.from_sample(validation.BinarySample(y, g, weight)))
+    score, label = g[order], y[order]
     down = weight[order] / np.where(label, ratio, 1.0)
     up = down * ratio
     starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
@@ -251,22 +252,6 @@ def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.ra
     rows = float(np.minimum(up, down).sum()) / bound, float(large.sum()) / bound
     labels = _bernoulli(shift_odds(score, 1.0 / ratio), rng)
     return observed, _p_value(lambda: miscalibration(labels()), observed, rows, repeats, many=len(starts) > _MANY)
-
-
-def _class_ratio(g: Floats, y: Bools, weight: Floats) -> float:
-    """How many times the weight of a negative a positive has at the same score, as a geometric mean.
-
-    Labels less their rate at the score are uncorrelated with all that depends on the score alone.
-    """
-    inside = (g > 0.0) & (g < 1.0)
-    hit, log_weight, x = y[inside], np.log(weight[inside]), np.log(g[inside]) - np.log1p(-g[inside])
-    if not hit.any() or hit.all() or np.all(log_weight == log_weight[0]):
-        return 1.0
-    fit = fit_recalibration(ScoreTable.from_sample(validation.BinarySample(hit, g[inside], None)))
-    if fit.status:
-        return 1.0
-    left = hit - sigmoid(fit.intercept + fit.slope * x)
-    return math.exp(float(left @ (log_weight - log_weight.mean()) / (left @ hit)))
 
 
 def _p_value(

@@ -34,7 +34,7 @@ from stakes.core.options import (
     refuse_weighing,
     with_fixed_weights,
 )
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, class_ratio
 from stakes.curves import LocalLogisticFits, bin_starts, local_limits, rarer_rows, reliability_curve_of, times_odds
 from stakes.inference._comparison import check_paired
 from stakes.inference._imputation import pooled_band
@@ -603,7 +603,8 @@ def consistency_band(
     thresholds : array_like of shape (m,), optional
         Scores at which to read the curve, ascending, between the smallest and the largest; by default 101 of them.
     sample_weight : array_like of shape (n,), optional
-        Weights >= 0. Rows of one score count as an effective number of equal rows.
+        Weights >= 0. Rows of one score count as an effective number of equal rows; where the classes weigh
+        differently at the same score, labels are drawn as if rows had been sampled by them.
     pos_label : object, optional
         The label of the positive class.
     logits : bool, default False
@@ -662,14 +663,21 @@ def consistency_band(
 
 
 def drawn_curves(table: ScoreTable, points: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Isotonic curves of labels drawn from the scores, at some points: one row for each draw."""
+    """Isotonic curves of labels drawn from the scores, at some points: one row for each draw.
+
+    A drawn label brings the weight of its class; rows whose positives weigh r times as much were sampled by the
+    outcome, and have the odds of the scores over r.
+    """
     curves = np.empty((n_resamples, len(points)))
     from scipy.optimize import isotonic_regression
 
-    score, weight, size = _cells(table)
+    ratio = class_ratio(table)
+    score, each, size = _cells(table, ratio)
+    chance = times_odds(score, 1.0 / ratio)
     for line in curves:
-        rates = isotonic_regression(rng.binomial(size, score) / size, weights=weight).x
-        line[:] = np.interp(points, score, rates)
+        ups = rng.binomial(size, chance)
+        total = ratio * ups + (size - ups)
+        line[:] = np.interp(points, score, isotonic_regression(ratio * ups / total, weights=each * total).x)
     return curves
 
 
@@ -696,10 +704,14 @@ def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
     return ordered[rank - 1], ordered[-rank]
 
 
-def _cells(table: ScoreTable) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Mean score, weight and effective number of rows by score, or by cell of neighbouring scores."""
+def _cells(table: ScoreTable, ratio: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Mean score, weight of a negative and effective number of rows by score, or by cell of neighbouring scores.
+
+    A positive weighs ``ratio`` times as much as a negative.
+    """
     score, weight = table.scores, table.positives + table.negatives
-    squared = table.positives_squared + table.negatives_squared
+    like = table.positives / ratio + table.negatives
+    squared = table.positives_squared / ratio**2 + table.negatives_squared
     if len(score) > 2 * _CELLS:
         before = np.concatenate([[0.0], np.cumsum(weight)])
         by_rank = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[1:-1])
@@ -709,6 +721,6 @@ def _cells(table: ScoreTable) -> tuple[Floats, Floats, NDArray[np.int64]]:
         starts = np.unique(np.concatenate([[0], by_rank, by_score, ends, len(score) - ends]))
         starts = starts[starts < len(score)]
         score = np.add.reduceat(weight * score, starts) / np.add.reduceat(weight, starts)
-        weight, squared = np.add.reduceat(weight, starts), np.add.reduceat(squared, starts)
-    size = np.maximum(np.rint(weight**2 / squared), 1.0).astype(np.int64)
-    return np.clip(score, 0.0, 1.0), weight, size
+        like, squared = np.add.reduceat(like, starts), np.add.reduceat(squared, starts)
+    size = np.maximum(np.rint(like**2 / squared), 1.0).astype(np.int64)
+    return np.clip(score, 0.0, 1.0), like / size, size
