@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from stakes import costs, evaluate
 from stakes.inference import Contest, select, select_best
@@ -154,6 +155,61 @@ def test_models_tried_and_not_shown_have_the_correlation_of_those_shown():
     five = select(contest(means[:5], covariance[:5, :5]), n_tried=50)
     assert five.critical_value == pytest.approx(everything.critical_value, abs=1e-12)
     assert five.corrected_cost == pytest.approx(everything.corrected_cost, abs=1e-12)
+
+
+def test_few_of_many_equal_models_shown_are_held_to_the_standard_of_all():
+    """Two of fifty equal models shown, and the one in use: the limit, the set and p-values of all fifty-one."""
+    count, means = 51, np.full(51, 10.0)
+    covariance, names = 0.5 + 0.5 * np.eye(count), tuple(f"m{k}" for k in range(count))
+    means[0] = 7.4  # in standard errors of a difference 2.6 ahead
+    few = [0, 1, 50]
+    asked = {"incumbent": "m50", "confidence_level": 0.95}
+    every = select(Contest(names, count, means, covariance, 500), **asked)
+    part = Contest(tuple(names[k] for k in few), 3, means[few], covariance[np.ix_(few, few)], 500)
+    alone, told = select(part, **asked), select(part, **asked, n_tried=count)
+    assert alone.against["m50"].shown
+    assert not told.against["m50"].shown
+    assert told.against["m50"].limit == pytest.approx(every.against["m50"].limit, abs=0.03)
+    assert alone.possible == ("m0",)
+    assert told.possible == ("m0", "m1", "m50")
+    assert len(every.possible) == count
+    plain = stats.norm.sf(2.6)
+    assert told.p_values["m50"] == pytest.approx(50 * plain)
+    assert told.p_values["m50"] == pytest.approx(every.p_values["m50"])
+    assert alone.p_values["m50"] == pytest.approx(2 * plain)
+    assert told.p_best == alone.p_best
+
+
+def test_expected_regret_counts_models_tried_and_not_shown():
+    """Of eleven equal models the best and the one in use are shown: on average as all eleven say."""
+    rng = np.random.default_rng(0)
+    covariance, names, found = 0.8 + 0.2 * np.eye(11), tuple(f"m{k}" for k in range(11)), []
+    for _ in range(40):
+        means = 10.0 + rng.multivariate_normal(np.zeros(11), covariance)
+        few = [int(means[:10].argmin()), 10]
+        part = Contest(tuple(names[k] for k in few), 2, means[few], covariance[np.ix_(few, few)], 500)
+        every = select(Contest(names, 11, means, covariance, 500))
+        found.append([one.expected_regret for one in (every, select(part, n_tried=11), select(part))])
+    every, told, alone = np.mean(found, axis=0)
+    assert every < told < 1.4 * every
+    assert alone < 0.4 * every
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("shown", [1, 2, 10])
+def test_claims_about_the_best_of_ten_hold_however_few_are_shown(shown):
+    """Ten models as good as the one in use: shown cheaper in at most 2.5% of samples, p <= .05 in at most 5%."""
+    rng, covariance, false = np.random.default_rng(1), 0.8 + 0.2 * np.eye(11), []
+    for _ in range(250):
+        means = 10.0 + rng.multivariate_normal(np.zeros(11), covariance)
+        few = [*np.argsort(means[:10])[:shown].tolist(), 10]
+        names = tuple(f"m{k}" for k in few)
+        part = Contest(names, shown + 1, means[few], covariance[np.ix_(few, few)], 500)
+        found = select(part, incumbent="m10", n_tried=11)
+        picked = found.chosen != "m10"
+        claims = picked and found.against["m10"].shown, "m10" not in found.possible, found.p_values["m10"] <= 0.05
+        false.append(claims)
+    assert np.all(np.mean(false, axis=0) <= np.array([0.025, 0.05, 0.05]) + 2.5 * np.sqrt(0.05 * 0.95 / 250))
 
 
 def test_identical_models_share_the_place():

@@ -34,6 +34,7 @@ from stakes.variance.largest import (
     ManyMoments,
     draws_of,
     largest_of,
+    largest_of_draws,
     largest_quantile,
     normal_draws,
     pair_variances,
@@ -105,14 +106,15 @@ class Selection(Tabular):
     possible : tuple of str
         The best decision is among these with the stated confidence.
     p_best : dict of str to float
-        Probability that each decision is the best, by a flat prior; identical decisions share theirs.
+        Probability that each decision is the best of those shown, by a flat prior; identical decisions share theirs.
     expected_regret : float
-        What choosing now is expected to cost more than the truly best decision would.
+        What choosing now is expected to cost more than the truly best decision would, models tried and not shown
+        included.
     against : dict of str to Against
         The chosen decision against the incumbent, "treat all" and "treat none".
     costs, intervals, p_values : dict of str
         Of each decision: cost, simultaneous interval (all of them hold at once), and one-sided p-value for costing more
-        than the chosen one, adjusted by Holm.
+        than the chosen one, adjusted by Holm for all decisions, models tried and not shown included.
     pointwise : dict of str
         Interval of the cost of each decision alone, which does not allow for the choice.
     n_models, n_rows : int
@@ -476,10 +478,10 @@ def select(
     _check(contest, incumbent, n_tried, confidence_level)
     field = _Field.of(contest, generator(random_state))
     (place, tied), names = field.first_place(), field.names
-    untried = field.with_untried(n_tried)
-    critical = _two_sided(*untried[1:], confidence_level)
+    tried = field.with_untried(n_tried)
+    critical = _two_sided(tried.covariance, tried.errors, confidence_level)
     intervals, alone = field.intervals(critical), field.intervals(_normal(0.5 + confidence_level / 2.0))
-    largest = largest_of(-field.means, field.covariance, errors=field.errors)
+    largest, gain = largest_of(-field.means, field.covariance, errors=field.errors), field.optimism(place, tried)
     asked: dict[str, Any] = {"n_tried": n_tried, "incumbent": incumbent, "confidence_level": confidence_level}
     asked |= {"scale": scale, "per": per, "unit": unit, "n_models": contest.n_models, "n_rows": contest.n_rows}
     found = Selection(
@@ -487,15 +489,15 @@ def select(
         tied=tuple(names[k] for k in tied),
         best_model=contest.names[int(np.argmin(contest.means[: contest.n_models]))],
         cost=float(field.means[place]),
-        corrected_cost=float(field.means[place]) + field.optimism(place, untried),
+        corrected_cost=float(field.means[place]) + gain,
         interval=intervals[names[place]],
-        possible=tuple(names[k] for k in np.flatnonzero(field.possible(confidence_level))),
+        possible=tuple(names[k] for k in np.flatnonzero(field.possible(tried, confidence_level))),
         p_best=dict.fromkeys(contest.names, 0.0) | dict(zip(names, largest.p_best.tolist(), strict=True)),
-        expected_regret=largest.excess,
-        against=field.against(place, incumbent, confidence_level),
+        expected_regret=largest.excess if len(tried.means) == len(names) else tried.excess(gain),
+        against=field.against(place, incumbent, tried, confidence_level),
         costs=dict(zip(contest.names, contest.means.tolist(), strict=True)),
         intervals=intervals,
-        p_values=field.p_values(place),
+        p_values=field.p_values(place, tried),
         pointwise=alone,
         critical_value=critical,
         note=field.note(place),
@@ -575,27 +577,39 @@ class _Field:
         tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
-    def with_untried(self, n_tried: int | None) -> tuple[Floats, Floats, Floats]:
-        """Means, covariance and draws of errors, with those of models that were tried and not shown at the end."""
+    def with_untried(self, n_tried: int | None) -> _Field:
+        """The field with models that were tried and not shown, which come last and have the place -1."""
         models = int(np.count_nonzero(~self.is_reference))
-        return _with_untried(self.means, self.covariance, self.errors, n_tried, models)
+        means, covariance, errors = _with_untried(self.means, self.covariance, self.errors, n_tried, models)
+        places = np.pad(self.places, (0, len(means) - len(self.means)), constant_values=-1)
+        variance, same = pair_variances(covariance), same_values(means, covariance)
+        return _Field(self.contest, places, means, covariance, errors, variance, same)
 
-    def optimism(self, place: int, untried: tuple[Floats, Floats, Floats]) -> float:
+    def optimism(self, place: int, tried: _Field) -> float:
         """How much less the chosen decision costs here than it should, for having been chosen."""
-        means, covariance, errors = untried
-        family = np.ones(len(means), dtype=bool)
-        if not self.is_reference[place]:
-            family[: len(self.means)] = ~self.is_reference
-        return largest_of(-means[family], covariance[np.ix_(family, family)], errors=errors[family]).gain
+        family = np.ones(len(tried.means), dtype=bool) if self.is_reference[place] else ~tried.is_reference
+        covariance = tried.covariance[np.ix_(family, family)]
+        return largest_of(-tried.means[family], covariance, errors=tried.errors[family]).gain
 
-    def more_than(self, first: int, untried: tuple[Floats, Floats, Floats], level: float) -> Differences:
+    def excess(self, gain: float) -> float:
+        """How much more the best decision shown is expected to cost than the best of all that were tried.
+
+        What models not shown cost on these rows is unknown: as much as those shown without their gain from selection,
+        and an error of their own.
+        """
+        hidden = self.places < 0
+        own = math.sqrt(self.variance[-1, 0] / 2.0)  # of the errors that two models do not share
+        errors, rng = self.errors.copy(), np.random.default_rng(np.count_nonzero(hidden))
+        errors[hidden] += own * rng.standard_normal(errors[hidden].shape)
+        return largest_of_draws(-self.means - gain * hidden, errors).excess
+
+    def more_than(self, first: int, tried: _Field, level: float) -> Differences:
         """How much more each decision costs than one of the models, with intervals that hold for all at once.
 
         They allow for that model having been picked: the critical value is that of the differences between all models,
         and of the references from this one.
         """
-        _, covariance, errors = untried
-        critical = _critical_of_pairs(covariance, errors, self.is_reference, first, level)
+        critical = _critical_of_pairs(tried.covariance, tried.errors, self.is_reference, first, level)
         places = np.arange(len(self.means))
         others = places[(self.same != self.same[first]) & (places != first)]
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan, math.nan))
@@ -618,11 +632,11 @@ class _Field:
         spread = self.spread(np.array([place]), -1)
         return few_carry(f"the cost of {self.names[place]}", float(spread.scarce[0]))
 
-    def possible(self, level: float) -> Bools:
+    def possible(self, tried: _Field, level: float) -> Bools:
         """Multiple comparisons with the best (Hsu 1981), with unequal variances: decisions that no rival excludes.
 
         A decision is excluded only if the rival with the largest studentised lead, or the leader, also exceeds the
-        limit that accounts for degrees of freedom and for unseen rows.
+        limit that accounts for degrees of freedom, for unseen rows and for all models that were tried.
         """
         gaps = self.means[:, None] - self.means[None]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -631,37 +645,38 @@ class _Field:
         keep = np.ones(len(self.means), dtype=bool)
         behind = ratio.max(axis=1) > _normal(level)
         for i in np.flatnonzero(behind & (self.same == np.arange(len(keep)))):
-            keep[self.same == i] = not self._is_excluded(int(i), int(ratio[i].argmax()), level)
+            keep[self.same == i] = not self._is_excluded(int(i), int(ratio[i].argmax()), tried, level)
         return keep
 
-    def _is_excluded(self, i: int, rival: int, level: float) -> bool:
+    def _is_excluded(self, i: int, rival: int, tried: _Field, level: float) -> bool:
         """Whether a rival leads decision i by more than the critical value of the largest lead."""
         witness = np.unique([rival, int(self.means.argmin())])
         lead, spread = self.means[i] - self.means[witness], self.spread(np.full(len(witness), i), witness)
-        least, most = _normal(level), _normal(1.0 - (1.0 - level) / (len(self.means) - 1))
+        least, most = _normal(level), _normal(1.0 - (1.0 - level) / (len(tried.means) - 1))
         if not np.any(lead > spread.reach(least)) or np.any(lead > spread.reach(most)):
             return bool(np.any(lead > spread.reach(most)))  # no need of draws
-        rivals = np.flatnonzero((self.same == np.arange(len(self.same))) & (self.variance[i] > 0.0))
-        leads = self.covariance[i, i] - self.covariance[i, rivals][:, None] - self.covariance[i, rivals][None]
-        scale = np.sqrt(self.variance[i, rivals])
-        correlation = (leads + self.covariance[np.ix_(rivals, rivals)]) / np.outer(scale, scale)
+        rivals = np.flatnonzero((tried.same == np.arange(len(tried.same))) & (tried.variance[i] > 0.0))
+        covariance = tried.covariance
+        leads = covariance[i, i] - covariance[i, rivals][:, None] - covariance[i, rivals][None]
+        scale = np.sqrt(tried.variance[i, rivals])
+        correlation = (leads + covariance[np.ix_(rivals, rivals)]) / np.outer(scale, scale)
         np.fill_diagonal(correlation, 1.0)
-        some = slice(max(_MOST_VALUES // len(self.means), _LEAST_DRAWS))
-        errors = (self.errors[i, some] - self.errors[rivals, some]) / scale[:, None]
+        some = slice(max(_MOST_VALUES // len(tried.means), _LEAST_DRAWS))
+        errors = (tried.errors[i, some] - tried.errors[rivals, some]) / scale[:, None]
         critical = largest_quantile(correlation, errors, level, two_sided=False)
         return bool(np.any(lead > spread.reach(critical)))
 
-    def against(self, place: int, incumbent: str | None, level: float) -> dict[str, Against]:
-        """One-sided limits against prespecified decisions, with one critical value for all."""
+    def against(self, place: int, incumbent: str | None, tried: _Field, level: float) -> dict[str, Against]:
+        """One-sided limits against prespecified decisions, with one critical value for all, whichever was picked."""
         named = [k for k, name in enumerate(self.names) if self.is_reference[k] or name == incumbent]
         others = np.array([k for k in named if k != place], dtype=np.intp)
         if not len(others):
             return {}
-        largest = np.zeros(self.errors.shape[1])  # where no two decisions differ nothing is larger
+        largest = np.zeros(tried.errors.shape[1])  # where no two decisions differ nothing is larger
         for k in named:
-            rivals = np.flatnonzero(self.variance[:, k] > 0.0)
+            rivals = np.flatnonzero(tried.variance[:, k] > 0.0)
             if len(rivals):
-                leads = (self.errors[k] - self.errors[rivals]) / np.sqrt(self.variance[rivals, k])[:, None]
+                leads = (tried.errors[k] - tried.errors[rivals]) / np.sqrt(tried.variance[rivals, k])[:, None]
                 np.maximum(largest, leads.max(axis=0), out=largest)
         one_sided = 0.5 + level / 2.0
         critical = max(float(np.quantile(largest, one_sided)), _normal(one_sided))
@@ -671,14 +686,15 @@ class _Field:
         pairs = zip(gaps.tolist(), limits.tolist(), strict=True)
         return {self.names[k]: Against(*pair) for k, pair in zip(others, pairs, strict=True)}
 
-    def p_values(self, place: int) -> dict[str, float]:
-        """One-sided p-values for costing more than the chosen decision, adjusted by Holm."""
+    def p_values(self, place: int, tried: _Field) -> dict[str, float]:
+        """One-sided p-values for costing more than the chosen decision, adjusted by Holm for all that were tried."""
         others = np.flatnonzero(np.arange(len(self.means)) != place)
         found = dict.fromkeys(self.contest.names, math.nan)
         if not len(others):
             return found
         p = self.spread(others, place).tail(self.means[others] - self.means[place])
-        return found | dict(zip((self.names[k] for k in others), holm(p).tolist(), strict=True))
+        adjusted = holm(np.append(p, np.ones(len(tried.means) - len(self.means))))[: len(p)].tolist()
+        return found | dict(zip((self.names[k] for k in others), adjusted, strict=True))
 
 
 def check_contest(names: tuple[str, ...], incumbent: Any, n_tried: Any) -> int | None:
@@ -832,8 +848,8 @@ def select_best(
     references : bool, default True
         Whether "treat all" and "treat none" compete too.
     n_tried : int, optional
-        How many models were tried on these rows, those not shown included: the more, the larger the correction. The
-        ones not shown are taken to be as good as those shown, and as correlated.
+        How many models were tried on these rows, those not shown included: the more, the larger the correction, of all
+        but ``p_best``. The ones not shown are taken to be as good as those shown, and as correlated.
     rule : "score" or float, default "score"
         How scores become decisions.
     scale : {"regret", "integral", "loss"}, optional
