@@ -180,6 +180,16 @@ def test_few_of_many_equal_models_shown_are_held_to_the_standard_of_all():
     assert told.p_best == alone.p_best
 
 
+def test_a_model_whose_cost_has_no_error_leaves_the_correction_for_models_not_shown():
+    """One that acts on all at a stated prevalence, far from best, changes nothing of what is said of the others."""
+    covariance = np.zeros((4, 4))
+    covariance[:3, :3] = 0.5 + 0.5 * np.eye(3)
+    three, four = (select(contest([7.4, 10, 10, 20][:k], covariance[:k, :k]), n_tried=k + 47) for k in (3, 4))
+    assert four.critical_value == pytest.approx(three.critical_value, abs=0.02)
+    assert four.corrected_cost == pytest.approx(three.corrected_cost, abs=0.02)
+    assert four.expected_regret == pytest.approx(three.expected_regret, abs=0.05)
+
+
 def test_expected_regret_counts_models_tried_and_not_shown():
     """Of eleven equal models the best and the one in use are shown: on average as all eleven say."""
     rng = np.random.default_rng(0)

@@ -748,23 +748,24 @@ def _with_untried(
     count = len(means)
     extra = 0 if n_tried is None else max(n_tried - models, 0)
     error = np.sqrt(np.diag(covariance))
-    if extra == 0 or not models or not np.all(error[:models] > 0.0):
+    known = np.flatnonzero(error[:models] > 0.0)  # the cost of a model that acts on all may have none
+    if extra == 0 or not len(known):
         return means, covariance, errors
     scale = np.where(error > 0.0, error, 1.0)
     correlation = covariance / np.outer(scale, scale)
-    shown = correlation[:models, :models]
-    shared = float(shown[~np.eye(models, dtype=bool)].mean()) if models > 1 else 0.0
+    shown = correlation[np.ix_(known, known)]
+    shared = float(shown[~np.eye(len(known), dtype=bool)].mean()) if len(known) > 1 else 0.0
     shared = min(max(shared, 0.0), 1.0)  # errors that are the same are correlated by 1, but for rounding
     average = float(shown.mean())
     slope = shared / average if average > 0.0 else 0.0  # of a model not shown on the mean of those shown
     wide = np.full((count + extra, count + extra), shared)
     wide[:count, :count] = correlation
-    wide[:count, count:] = slope * correlation[:, :models].mean(axis=1)[:, None]
+    wide[:count, count:] = slope * correlation[:, known].mean(axis=1)[:, None]
     wide[count:, :count] = wide[:count, count:].T
     np.fill_diagonal(wide[count:, count:], 1.0)
-    like = np.concatenate([np.arange(count), np.arange(extra) % models])
+    like = np.concatenate([np.arange(count), known[np.arange(extra) % len(known)]])
     draws, rng = errors[:, : draws_of(count + extra)], np.random.default_rng(extra)
-    untried = slope * (draws[:models] / error[:models, None]).mean(axis=0)
+    untried = slope * (draws[known] / error[known, None]).mean(axis=0)
     untried = untried + math.sqrt(max(shared - slope**2 * average, 0.0)) * rng.standard_normal(draws.shape[1])
     untried = untried + math.sqrt(1.0 - shared) * rng.standard_normal((extra, draws.shape[1]))
     untried = untried * error[like[count:], None]
