@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 import pytest
@@ -141,6 +142,30 @@ def test_groups_are_batches_of_their_own(file, frame, cli, folder):
         assert batch["best_k"] == expected(part).best_k
         acted = decided.filter(pl.col("region") == region)["decision"].to_list()
         assert acted == expected(part).predict().tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ([date(2020, 1, 1), date(2020, 1, 2)], ["2020-01-01", "2020-01-02"]),
+        ([datetime(2020, 1, d, tzinfo=UTC) for d in (1, 2)], [f"2020-01-0{d} 00:00:00+00:00" for d in (1, 2)]),
+        ([time(1), time(2)], ["01:00:00", "02:00:00"]),
+        ([timedelta(hours=1), timedelta(hours=2)], ["1:00:00", "2:00:00"]),
+        ([b"a", "é".encode()], ["a", "é"]),
+        ([b"a", b"\xff"], ["\\xff", "a"]),
+        ([1, 2], [1, 2]),
+    ],
+    ids=["date", "timestamp", "time", "duration", "UTF-8", "bytes", "integers"],
+)
+def test_groups_of_every_type_are_named_in_json_as_evaluate_names_them(values, named, frame, cli, tmp_path):
+    rows = [values[i % 2] for i in range(len(frame))]
+    path = tmp_path / "p.parquet"
+    frame.with_columns(day=pl.Series(rows), y=np.arange(len(rows)) // 2 % 2).write_parquet(path)
+    found = batches(cli("decide", path, *F1, "--groups", "day", "--json"))
+    assert sorted((batch["group"]["day"] for batch in found), key=str) == named
+    asked = ["--label", "y", "--models", "sharp", "--costs", "0.1:0.3", "--groups", "day", "--json"]
+    judged = cli("evaluate", path, *asked)
+    assert sorted({row["group"] for row in json.loads(judged.out)["groups"]}) == sorted(map(str, named))
 
 
 def test_two_groupings_are_crossed(frame, cli, tmp_path):

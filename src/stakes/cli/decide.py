@@ -41,7 +41,7 @@ from stakes.cli.reading import (
 )
 from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import MISSING, percent, shown_name as name, visible
+from stakes.outputs.text import MISSING, names_of, percent, shown_name as name, visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -266,7 +266,13 @@ def _groups(scored: "ScoredFile") -> "Iterator[tuple[dict[str, Any], NDArray[np.
     order = np.argsort(code, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(code[order])) + 1):
         first = rows[0]
-        yield {key: np.asarray(values[first]).item() for key, values in scored.groups.items()}, rows
+        yield {key: _plain(values[first : first + 1]) for key, values in scored.groups.items()}, rows
+
+
+def _plain(value: "NDArray[Any]") -> str | float:
+    """Return a group's value as JSON holds it: dates, times and bytes are texts."""
+    found = value.item()
+    return found if isinstance(found, (str, int, float)) else names_of(value)[0]
 
 
 def _title(batch: DecidedBatch) -> str:

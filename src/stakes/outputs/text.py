@@ -443,6 +443,8 @@ _LARGEST_WHOLE = 2.0**63  # below it, floats are called as integers of 64 bits a
 def names_of(values: NDArray[Any]) -> list[str]:
     """Name values alike whatever the type of their column: whole floats as integers, times in any unit as datetimes.
 
+    Bytes are read as UTF-8.
+
     Examples
     --------
     >>> import numpy as np
@@ -452,7 +454,11 @@ def names_of(values: NDArray[Any]) -> list[str]:
     """
     import numpy as np
 
-    names: list[str] = values.astype(str).tolist()
+    if values.dtype.kind in "OS":
+        rows = values.tolist()
+        names = [v.decode(errors="backslashreplace") if isinstance(v, bytes) else str(v) for v in rows]
+    else:
+        names = values.astype(str).tolist()
     if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in _DATES:
         times = values.astype("datetime64[us]")
         each = zip(times.tolist(), (times == values).tolist(), names, strict=True)
