@@ -117,6 +117,7 @@ MATRIX_AS_TEXT = "x,low,mid,high\nlow,0,1,2\nmid,3,1,0\nhigh,9,4,0\n"
     [
         (["--cost-matrix", "costs.csv", "--rule", "0.5"], 2, "--rule has no meaning with --cost-matrix"),
         (["--cost-matrix", "costs.csv", "--costs", "0.1"], 2, "it says how far between two matrices costs may lie"),
+        (["--details", "--cost-matrix", "costs.csv"], 2, "--details has no meaning with --cost-matrix"),
         (["--calibration", "--cost-matrix", "costs.csv"], 2, "--calibration has no meaning with --cost-matrix"),
         ([], 2, "--classes needs --cost-matrix"),
         (["--cost-matrix", "no.csv"], 3, "no.csv: cannot be read"),

@@ -148,6 +148,29 @@ def test_a_report_and_a_comparison_are_made_from_a_pattern(cli, days):
 
 
 @pytest.mark.usefixtures("days")
+def test_check_looks_at_files_as_evaluate_does(cli):
+    told = cli("evaluate", "day=*/*.parquet", *ASKED).out
+    (command,) = (line for line in told.splitlines() if "stakes check" in line)
+    assert "stakes check 'day=*/*.parquet' ..." in command
+    known = json.loads(cli("check", "all.parquet", *ASKED, "--json").out)
+    for engine in ("memory", "polars"):
+        found = cli("check", "day=*/*.parquet", *ASKED, "--engine", engine, "--json")
+        assert found.code == 0, found.err
+        assert ("the rows are not kept in memory" in found.err) == (engine == "polars")
+        assert json.loads(found.out)["data"] == known["data"]
+        assert [each["code"] for each in json.loads(found.out)["findings"]] == [
+            each["code"] for each in known["findings"]
+        ]
+    pooled = cli("check", "all.parquet", *ASKED, "--resolution", "64")
+    assert "scores were pooled into 64 cells" in pooled.err
+    FRAME.write_csv("all.csv")
+    for option, message in [("--engine", "--engine looks at them"), ("--resolution", "pools the scores of Parquet")]:
+        refused = cli("check", "all.csv", *ASKED, option, {"--engine": "polars"}.get(option, "64"))
+        assert refused.code in {2, 3}
+        assert message in refused.err
+
+
+@pytest.mark.usefixtures("days")
 def test_a_pattern_of_no_file_or_of_others_is_bad_data(cli, folder):
     (folder / "x.csv").write_text("cancer,a\n0,0.1\n")
     for pattern, message in [("week=*/*.parquet", "no file has a name like this"), ("*.csv", "must be a Parquet file")]:

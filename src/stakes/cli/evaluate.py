@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
@@ -25,7 +26,15 @@ from stakes.cli.console import (
     working,
 )
 from stakes.cli.options import argument, flag, spread
-from stakes.cli.reading import EvaluationArguments, Further, InputArguments, OutcomeArguments, Questions, split_names
+from stakes.cli.reading import (
+    EvaluationArguments,
+    Further,
+    InputArguments,
+    OutcomeArguments,
+    Questions,
+    refuse,
+    split_names,
+)
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
 from stakes.outputs.files import DataError, json_ready
 from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, shown_name as name, visible
@@ -75,19 +84,18 @@ def evaluate(
     delivery = replace(delivery, kept=_to_keep(keep, told, judging, binary=not several))
     if calibration and told.false_positive_cost is not None:
         raise UsageError("--calibration is of probabilities, and takes no amounts by row")
+    typed = {"--calibration": calibration or None, "--details": details or None}
     if unlabelled:
         from stakes.cli.summary import plan_unlabelled
 
         if told != OutcomeArguments() or further != Further() or classes is not None or cost_matrix is not None:
             raise UsageError("--unlabelled is of rows without outcomes, and takes none of their options")
-        if calibration:
-            raise UsageError("--calibration needs outcomes, and --unlabelled has none")
+        refuse(typed, "needs outcomes, and --unlabelled has none")
         return plan_unlabelled(reading, judging, delivery)
     if classes is not None or cost_matrix is not None:
         from stakes.cli.many_actions import plan_actions
 
-        if calibration:
-            raise UsageError("--calibration has no meaning with --cost-matrix")
+        refuse(typed, "has no meaning with --cost-matrix")
         if told != OutcomeArguments():
             raise UsageError("--cost-matrix judges a column of classes, --label, and no other kind of outcome")
         if further != Further():
@@ -154,7 +162,7 @@ def _keep(evaluation: "Evaluation", path: Path) -> None:
 def _more(task: Task) -> str:
     """Where more is."""
     report = "" if task.delivery.report else ", --report report.html"
-    return f"More: --details{report}, stakes check {name(task.source.file, LONGEST_NAME)} ..."
+    return f"More: --details{report}, stakes check {shlex.quote(name(task.source.file, LONGEST_NAME))} ..."
 
 
 # ``stakes check``: what is wrong with the scores, the rows or the usual metrics, for scripts and for people.
@@ -268,9 +276,8 @@ class Checked:
 
 def run_check(task: Task, request: CheckJob) -> int:
     """Read, evaluate, look, deliver; return the exit code."""
-    predictions = task.read()
-    with working(f"Checking {len(predictions.models)} models on {predictions.n_rows:,} rows"):
-        evaluation = task.evaluate(predictions)
+    (evaluation,) = task.judged("Checking").values()
+    with working("Looking for findings"):
         findings = request.findings(evaluation)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
     heading = heading_of(evaluation)

@@ -495,11 +495,11 @@ def plan_unlabelled(reading: InputArguments, judging: EvaluationArguments, deliv
         raise UsageError("--unlabelled needs --models: without outcomes nothing says which columns are scores")
     if delivery.report is not None:
         raise UsageError("--report needs outcomes, and --unlabelled has none")
-    for field in fields(EvaluationArguments):
-        if field.name not in _USED and getattr(judging, field.name) != field.default:
+    unused = [(judging, field) for field in fields(judging) if field.name not in _USED]
+    unused += [(reading, field) for field in fields(reading) if field.name in {"pos_label", "engine", "resolution"}]
+    for given, field in unused:
+        if getattr(given, field.name) != field.default:
             raise UsageError(f"--{field.name.replace('_', '-')} has no meaning with --unlabelled")
-    if reading.resolution != "auto":
-        raise UsageError("--resolution has no meaning with --unlabelled")
     options = judging.options(None)
     asked: dict[str, Any] = {"models": models, "groups": options.groups or ()}
     asked |= {"numbers": [reading.weight] if reading.weight else [], "on_missing": reading.on_missing}
