@@ -148,6 +148,20 @@ def test_a_report_and_a_comparison_are_made_from_a_pattern(cli, days):
 
 
 @pytest.mark.usefixtures("days")
+@pytest.mark.parametrize("engine", ["auto", "polars", "duckdb"])
+@pytest.mark.parametrize("asked", [["--deferral", "0.05"], ["--more-rows", "500"]], ids=lambda asked: asked[0])
+def test_further_questions_take_the_rows_into_memory(cli, asked, engine):
+    pytest.importorskip("duckdb")
+    key = {"--deferral": "deferral", "--more-rows": "value_of_information"}[asked[0]]
+    found = cli("evaluate", "day=*/*.parquet", *ASKED, *asked, "--engine", engine, "--json")
+    known = cli("evaluate", "all.parquet", *ASKED, *asked, "--json")
+    assert found.code == 0, found.err
+    assert near(json.loads(found.out)[key], json.loads(known.out)[key])
+    pooled = cli("evaluate", "day=*/*.parquet", *ASKED, *asked, "--resolution", "64")
+    assert (pooled.code, f"{asked[0]} needs the rows in memory" in pooled.err) == (2, True)
+
+
+@pytest.mark.usefixtures("days")
 def test_check_looks_at_files_as_evaluate_does(cli):
     told = cli("evaluate", "day=*/*.parquet", *ASKED).out
     (command,) = (line for line in told.splitlines() if "stakes check" in line)

@@ -128,7 +128,8 @@ def provenance(source: Source) -> dict[str, str]:
 
 def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibration: bool) -> None:
     """Read, evaluate, deliver."""
-    evaluations = {time: questions.answered(each) for time, each in task.judged("Evaluating").items()}
+    judged = task.judged("Evaluating", questions.needing)
+    evaluations = {time: questions.answered(each) for time, each in judged.items()}
 
     def to_json(evaluation: "Evaluation") -> str:
         return evaluation.to_json(calibration=calibration)

@@ -786,6 +786,13 @@ class Questions:
     capacity: float | None
     study: dict[str, Any]
 
+    @property
+    def needing(self) -> str:
+        """Why the rows must be in memory; empty where nothing is asked."""
+        return (
+            "--more-rows needs the rows" if self.study else "--deferral needs the rows" if self.fee is not None else ""
+        )
+
     def answered(self, evaluation: "Evaluation") -> "Evaluation":
         """Answer them; what the rows do not bear is bad data."""
         try:

@@ -194,8 +194,11 @@ class Task:
         remark(self.source, self.options, predictions, whole_range=self.whole_range)
         return predictions
 
-    def judged(self, doing: str) -> dict[float, Evaluation]:
-        """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one."""
+    def judged(self, doing: str, needing: str = "") -> dict[float, Evaluation]:
+        """Evaluate several files, or a large one, where they lie, and all else in memory; by horizon, 0 without one.
+
+        ``needing`` is why the rows are needed for what is asked afterwards.
+        """
         from stakes.evaluation import why_rows_are_needed
         from stakes.tables import ENDINGS, scan_parquet
 
@@ -207,7 +210,7 @@ class Task:
             frame = scan_parquet(source.file, engine=engine, columns=source.roles, models=source.models)
         if pooled and frame is None:
             raise UsageError("--resolution pools the scores of Parquet files: all others are read and counted whole")
-        why = "" if frame is None else why_rows_are_needed(self._asked(), frame)
+        why = "" if frame is None else needing or why_rows_are_needed(self._asked(), frame)
         if why and pooled:
             raise UsageError(f"--resolution pools the scores of rows that are not held, and {_as_typed(why)} in memory")
         if frame is not None and not why:
