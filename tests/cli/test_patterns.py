@@ -147,6 +147,35 @@ def test_a_report_and_a_comparison_are_made_from_a_pattern(cli, days):
     assert "a costs less than b." in compared.out
 
 
+@pytest.mark.parametrize("engine", ["auto", "memory", "duckdb"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        pl.Series([2**53 - 1, 2**53]),
+        pl.Series([1, 2**53 + 1]),
+        pl.Series([-(2**53), -(2**53) - 1]),
+        pl.Series([0, 2**53], dtype=pl.UInt64),
+        pl.Series([0, 2**64 - 1], dtype=pl.UInt64),
+        pl.Series([0, 2**31 - 1], dtype=pl.Int32),
+    ],
+    ids=["exact", "larger", "smaller", "unsigned", "larger and unsigned", "32 bits"],
+)
+@pytest.mark.parametrize("option", ["--groups", "--clusters"])
+def test_identifiers_that_floats_of_another_file_make_alike_are_refused(cli, folder, option, first, engine):
+    pytest.importorskip("duckdb")
+    refused = any(int(float(value)) != value for value in first)
+    rows = FRAME.drop("day")
+    rows.with_columns(patient=pl.Series(first.to_list() * 1500, dtype=first.dtype)).write_parquet(folder / "a.parquet")
+    gaps = rows.with_columns(patient=pl.col("patient").cast(pl.Float64) % 100.0)
+    gaps.write_parquet(folder / "b.parquet")
+    found = cli("evaluate", "[ab].parquet", *ASKED, option, "patient", "--engine", engine)
+    assert found.code == (3 if refused else 0), found.err
+    if refused:
+        worst = max(first, key=abs)
+        assert "a.parquet: column 'patient': must lie within 2^53" in found.err
+        assert f"got {worst}" in found.err
+
+
 @pytest.mark.usefixtures("days")
 @pytest.mark.parametrize("engine", ["auto", "polars", "duckdb"])
 @pytest.mark.parametrize("asked", [["--deferral", "0.05"], ["--more-rows", "500"]], ids=lambda asked: asked[0])

@@ -547,6 +547,8 @@ def scan_alike(
     groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
     for file, schema in schemas.items():
         groups.setdefault(tuple(sorted(schema.items(), key=lambda item: item[0])), []).append(file)
+    for group in groups.values():
+        _refuse_rounded(group, schemas[group[0]], [name for name in columns if types.get(name) == nw.Float64])
     frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
     known = {name for schema in schemas.values() for name in schema}
     keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
@@ -619,6 +621,26 @@ def _common(types: list[Any]) -> Any:
     # no integer type holds both signed and unsigned 64-bit integers
     signed = nw.Int64() if nw.UInt64 not in kinds else None
     return signed if any(not dtype.is_unsigned_integer() for dtype in kinds) else nw.UInt64()
+
+
+_LARGEST_EXACT = 1 << 53
+
+
+def _refuse_rounded(files: list[str], schema: Schema, floats: Iterable[str]) -> None:
+    """Refuse integers that the floats of other files would make alike, such as long identifiers of clusters."""
+    pl = import_optional("polars", "reading several files needs polars: pip install 'stakes[cli]'")
+    for name in floats:
+        dtype = schema.get(name)
+        if dtype not in (nw.Int64, nw.UInt64, nw.Int128):
+            continue
+        value, signed = pl.col(name), dtype != nw.UInt64
+        large = (value > _LARGEST_EXACT) | (value < -_LARGEST_EXACT) if signed else value > _LARGEST_EXACT
+        rows = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths="\0file")
+        with refused(Location(files[0]), "cannot be read as Parquet"):
+            found = rows.filter(large).select("\0file", name).head(1).collect().rows()
+        for file, number in found:
+            rule = f"must lie within 2^53, beyond which the floats of other files are not exact, got {number}"
+            raise DataError(rule, file=file, column=name, hint="Write integers in all files.")
 
 
 def _kind(dtype: Any) -> str:
