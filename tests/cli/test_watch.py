@@ -60,6 +60,18 @@ def bench(once, folder):
 START = ["watch", "start", "kept.json", "--label", "ill", "--tolerance", "10%", "--unit", "row", "--state", "w.json"]
 
 
+@pytest.mark.parametrize(("harm", "named"), [({"new": 0.01}, "new"), (0.01, "new, old"), ({"old": 0.01}, "")], ids=str)
+def test_harm_of_the_kept_evaluation_is_said_to_be_left_out(cli, folder, harm, named):
+    columns = rows(20_000, 0)
+    models = {name: columns[name] for name in ("new", "old")}
+    KeptEvaluation.of(evaluate(columns["ill"], models, costs=COSTS, harm=harm)).to_json(folder / "kept.json")
+    outcome = cli(*START, *(["--models", "new"] if not named else []))
+    assert outcome.code == 0, outcome.err
+    plain = 1000 * expected_regret(columns["ill"], columns["new"], costs=COSTS)
+    assert f"new cost {plain:.1f} per 1,000 decisions" in outcome.err
+    assert (f"--harm of {named}, which no day changes, is left out" in outcome.err) == bool(named)
+
+
 def test_the_alarm_is_that_of_the_library_and_the_exit_code_is_4_from_then_on(bench, cli, folder):
     begun = cli(*START)
     said = " ".join(begun.err.split())

@@ -206,9 +206,13 @@ class Asked:
         kept = read_kept(path)
         asked: dict[str, Any] = {"tolerance": self.tolerance, "alpha": self.alpha, "unit": self.unit}
         try:
-            return CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
+            watch = CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
         except ValueError as error:
             raise DataError(str(error).removesuffix("."), file=path) from None
+        harmed = [name(model) for model in watch.models if kept.options.harm_of(model)]
+        if harmed:
+            note(f"--harm of {', '.join(harmed)}, which no day changes, is left out of the budget and of every cost")
+        return watch
 
 
 class WatchSummary(Tabular):

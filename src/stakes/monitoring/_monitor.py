@@ -180,7 +180,7 @@ class CostMonitor(Tabular):
         The mean cost of a decision that must not be exceeded.
     reference : KeptEvaluation, optional
         In its place, an evaluation from before: the budget is the upper limit of its mean cost at level ``alpha / 2``,
-        and the evidence is held to the other half of ``alpha``.
+        and the evidence is held to the other half of ``alpha``. Its ``harm``, the same on every day, is left out.
     tolerance : float, default 0.0
         How much dearer than the reference the model may become: 0.1 adds a tenth to its upper limit.
     alpha : float, default 0.05

@@ -46,7 +46,7 @@ class CostMonitors(Tabular):
     costs : CostDistribution, tuple of float, or float
         How much each cost ratio counts.
     reference : KeptEvaluation
-        An evaluation from before, of these models; its groups are watched too.
+        An evaluation from before, of these models; its groups are watched too, and its harm is left out.
     models : sequence of str, optional
         Which of its models; by default all.
     tolerance, alpha, unit, reference_days, force
