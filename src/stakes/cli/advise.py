@@ -110,7 +110,9 @@ def advise(
         kinds = [DecisionMaking.INDEPENDENT]
     asked = product([decisions] if decisions else kinds, [knowledge] if knowledge else places)
     further = {"probabilities": not ranking_only, "prevalence": share, "outcome": str(outcome), **value}
-    return partial(run_advise, Advices([_ask(*situation, further) for situation in asked]), delivery)
+    typed = {"--costs": costs, "--odds": odds, "--false-alarms-per-miss": false_alarms_per_miss, "--capacity": capacity}
+    given = next(((option, text) for option, text in typed.items() if text is not None), ("", ""))
+    return partial(run_advise, Advices([_ask(*situation, further, given) for situation in asked]), delivery)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,13 +160,17 @@ def _read_budget(text: str) -> float | tuple[int, ...]:
     return ends
 
 
-def _ask(decisions: str, knowledge: str, further: dict[str, Any]) -> "Advice":
+def _ask(decisions: str, knowledge: str, further: dict[str, Any], given: tuple[str, str]) -> "Advice":
+    """Let the library advise; its refusal names what was typed."""
     from stakes.evaluation import advise as ask
 
     try:
         return ask(decisions=str(decisions), knowledge=str(knowledge), **further)  # type: ignore[arg-type]
     except ValueError as error:
-        raise UsageError(str(error).removesuffix(".")) from None
+        option, text = given
+        said = re.sub(r"^(cost_ratio|bounds|capacity)\b", option, str(error).removesuffix("."))
+        said = re.sub(r"\b(decisions|knowledge|outcome)='(\w+)'", r"--\1 \2", said).replace("(low, high)", "LOW:HIGH")
+        raise UsageError(re.sub(r"got [^:]*", lambda _: f"got {name(text)!r}", said)) from None
 
 
 def run_advise(advices: Advices, delivery: Delivery) -> None:
