@@ -391,3 +391,17 @@ def test_hour_that_clocks_show_twice_is_two_groups():
     frame = frame.with_columns(pl.col("g").dt.convert_time_zone("Europe/Berlin"))
     found = frame_columns(frame, label="y", models=["a"], groups=["g"]).groups["g"].tolist()
     assert found == ["2020-10-25T00:30:00.000000Z", "2020-10-25T01:30:00.000000Z", "2020-10-25T00:30:00.000000Z"]
+
+
+@pytest.mark.parametrize("role", ["label", "groups"])
+@pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
+def test_lists_as_labels_or_groups_are_refused_by_every_engine(engine, role):
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    held = pl.DataFrame({"y": [0, 1, 0, 1], "a": [0.1, 0.8, 0.3, 0.6], "odd": [[0], [1], [0], [1]]})
+    table = held.to_arrow()
+    frame = {"polars": held, "pyarrow": table, "duckdb": duckdb.from_arrow(table)}[engine]
+    roles = {"label": "odd"} if role == "label" else {"label": "y", "groups": ["odd"]}
+    with pytest.raises(DataError, match="column 'odd': must hold text, numbers or true and false, not List"):
+        frame_columns(frame, models=["a"], **roles)
