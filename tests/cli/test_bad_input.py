@@ -152,6 +152,13 @@ def test_unknown_option_is_met_with_the_one_that_is_meant(option, cli, folder):
     assert outcome.err.splitlines()[0] == f"error: No such option: {option}{MEANT[option]}"
 
 
+@pytest.mark.parametrize("argv", [["evaluate", "x.csv", "--costs"], ["watch", "add", "x.csv", "--state"]])
+def test_an_option_without_its_value_is_met_with_the_help_of_its_command(argv, cli, folder):
+    command = " ".join(argv[:-2])
+    expected = [f"Option '{argv[-1]}' requires an argument.", f"Try 'stakes {command} --help'."]
+    assert_one_message(cli(*argv), 2, expected, folder)
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [

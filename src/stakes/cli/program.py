@@ -246,6 +246,14 @@ class Command(click.Command):
     """Parse the arguments; what they leave open is taken from the file that --config or STAKES_CONFIG names."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Name this command in every refusal: click does not where an option lacks its value."""
+        try:
+            return self._parsed(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
         """Look at what was typed, add what the file says, let click do the rest, and refuse what is left over."""
         own = options_of(self)
         if "config" in own and not ctx.resilient_parsing:
