@@ -50,3 +50,14 @@ def test_options_that_do_not_fit_are_refused(file, cli, argv, code, message):
     outcome = cli("evaluate", file, *ASKED, *argv)
     assert outcome.code == code
     assert message in outcome.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(("typed", "numbers"), [("1,500", "1, 500"), ("1, 500", ""), ("1500", ""), ("10,50", "")])
+@pytest.mark.parametrize("option", ["--more-rows", "--decisions"])
+def test_several_numbers_that_look_like_one_are_said_to_be_several(option, typed, numbers, file, cli):
+    study = {"--more-rows": "50", option: typed}
+    outcome = cli("evaluate", file, *ASKED, *(part for pair in study.items() for part in pair))
+    assert outcome.code == 0, outcome.err
+    assert (f"{option} {typed} is read as 2 numbers, {numbers}: write 1500 for a single one" in outcome.err) == bool(
+        numbers
+    )

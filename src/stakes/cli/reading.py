@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from stakes.cli import options
-from stakes.cli.console import UsageError
+from stakes.cli.console import UsageError, note
 from stakes.cli.options import flag
 from stakes.outputs.files import DataError
 from stakes.outputs.text import level_name, shown_name as name, visible
@@ -775,6 +775,9 @@ def _split(option: str, text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         raise UsageError(f"{option} must be numbers, separated by commas, got {name(text)!r}")
+    if _THOUSANDS.fullmatch(text):
+        one = text.replace(",", "")
+        note(f"{option} {text} is read as {len(parts)} numbers, {', '.join(parts)}: write {one} for a single one")
     return parts
 
 
