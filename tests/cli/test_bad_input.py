@@ -164,15 +164,15 @@ def test_an_option_without_its_value_is_met_with_the_help_of_its_command(argv, c
     [
         (
             ["evaluate", "a.csv", "b.csv"],
-            "stakes evaluate takes one FILE, got also 'b.csv': evaluate and compare take ",
+            "stakes evaluate takes one FILE, got also 'b.csv': evaluate, check and compare take ",
         ),
         (
             ["compare", "a.pq", "b.pq", "c.pq", "--models", "a,b"],
-            "stakes compare takes FILE [LATER.json], got also 'c.pq': evaluate and compare take several",
+            "stakes compare takes FILE [LATER.json], got also 'c.pq': evaluate, check and compare take several",
         ),
         (
             ["decide", "a.csv", "b.csv", "--models", "a"],
-            "stakes decide takes one FILE, got also 'b.csv': evaluate and compare take",
+            "stakes decide takes one FILE, got also 'b.csv': evaluate, check and compare take",
         ),
         (["boundary", "apply", "b.json", "a.csv", "c.csv"], "apply takes BOUNDARY FILE, got also 'c.csv': evaluate"),
         (["plan", "auc", "b"], "stakes plan takes QUESTION, got also 'b'"),
@@ -199,7 +199,7 @@ def test_folder_is_met_with_the_way_to_name_its_files(command, cli, folder, tmp_
     asked = {"decide": ["--models", "a", "--measure", "f1"], "correct": ["--models", "a", "--positive-share", "0.5"]}
     asked["correct"] += ["--label", "y"]
     outcome = cli(command, tmp_path, *asked.get(command, ["--label", "y", "--models", "a,b"]))
-    advice = "Name a file in it; evaluate and compare take its Parquet files by a pattern in quotes: "
+    advice = "Name a file in it; evaluate, check and compare take its Parquet files by a pattern in quotes: "
     assert_one_message(outcome, 3, ["is a folder, not a file. ", advice, "/*.parquet'"], folder)
 
 

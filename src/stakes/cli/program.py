@@ -322,8 +322,9 @@ def _left_over(command: Any, rest: list[str]) -> str:
     if "FILE" not in taken:
         return f"takes {' '.join(taken) or 'options only'}, got also {rest[0]!r}{more}"
     return (
-        f"takes {'one FILE' if len(taken) == 1 else ' '.join(taken)}, got also {rest[0]!r}{more}: evaluate and compare "
-        "take several Parquet files by a pattern in quotes, such as 'day=*/*.parquet'; join other files first"
+        f"takes {'one FILE' if len(taken) == 1 else ' '.join(taken)}, got also {rest[0]!r}{more}: evaluate, check "
+        "and compare take several Parquet files by a pattern in quotes, such as 'day=*/*.parquet'; join other files "
+        "first"
     )
 
 

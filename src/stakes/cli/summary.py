@@ -495,7 +495,7 @@ def plan_unlabelled(reading: InputArguments, judging: EvaluationArguments, deliv
         raise UsageError("--unlabelled needs --models: without outcomes nothing says which columns are scores")
     if delivery.report is not None:
         raise UsageError("--report needs outcomes, and --unlabelled has none")
-    unused = [(judging, field) for field in fields(judging) if field.name not in _USED]
+    unused: list[tuple[Any, Any]] = [(judging, field) for field in fields(judging) if field.name not in _USED]
     unused += [(reading, field) for field in fields(reading) if field.name in {"pos_label", "engine", "resolution"}]
     for given, field in unused:
         if getattr(given, field.name) != field.default:

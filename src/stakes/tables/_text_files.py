@@ -174,7 +174,8 @@ def _readable(file: Path, name: str) -> io.BufferedReader:
         raise DataError("there is no such file", file=name) from None
     except IsADirectoryError:
         pattern = os.path.join(name, "*.parquet")  # noqa: PTH118  (as the name is written)
-        hint = f"Name a file in it; evaluate and compare take its Parquet files by a pattern in quotes: {pattern!r}."
+        takers = "evaluate, check and compare"
+        hint = f"Name a file in it; {takers} take its Parquet files by a pattern in quotes: {pattern!r}."
         raise DataError("is a folder, not a file", file=name, hint=hint) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
