@@ -72,7 +72,7 @@ COMMANDS = [
     f"evaluate rows.csv --models sharp,coarse --time time --event event --horizon 1.5 {R}",
     f"evaluate rows.csv --label seen --models sharp,coarse --verified-by ward {R}",
     "evaluate rows.csv --label kind --models own --classes low,mid,top --cost-matrix matrix.csv",
-    "evaluate rows.csv --label kind --models own --classes low,mid,top --cost-matrix matrix.csv --details",
+    "evaluate rows.csv --label kind --models own --classes low,mid,top --cost-matrix matrix.csv --clusters owner",
     *(f"{C} {R} {more}" for more in ("", "--weight weight", "--clusters owner", "--lags 2", "--prevalence 0.1")),
     *(f"{C} {R} {more}" for more in ("--confidence-level 0.8", "--unit-cost 50 --per 1000", "--rule 0.3")),
     *(f"{K} {R} {more}" for more in ("", "--groups ward", "--weight weight", "--fail-on not-better")),
