@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from stakes import costs, value_of_information
 from stakes.information._value import cell_value, pseudo_rows
@@ -33,6 +34,24 @@ def test_cells_of_many_rows_by_simulation_of_gamma_variables(cells, t):
     assert found.evpi == pytest.approx((gain.mean() - now) / n, abs=4.5 * gain.std() / 1000 / n)
     assert found.p_model == pytest.approx(np.mean((model > 0) & (everyone < 0)), abs=0.0025)
     assert found.p_all == pytest.approx(np.mean((everyone > 0) & (model + everyone > 0)), abs=0.0025)
+
+
+@pytest.mark.parametrize(
+    ("cells", "t"),
+    [
+        ((30_000.5, 70_200.5, 70_100.5, 29_900.5), 0.5),
+        ((10_000.3, 60_000.7, 37_000.3, 50_000.7), 0.3),
+        ((9, 9e5, 1e6, 8), 0.5),
+    ],
+)
+def test_a_reversed_model_of_many_rows_leaves_the_choice_to_the_event_rate(cells, t):
+    tp, fp, fn, tn = cells
+    a, b = tp + fn, fp + tn  # the model is never best, so that the gain of treating all has one Beta posterior
+    exact, mean = beta.sf(t, a, b), a / (a + b)
+    evpi = (mean * beta.sf(t, a + 1, b) - t * exact - max(mean - t, 0.0)) / (1 - t)
+    found = cell_value(tuple(map(float, cells)), t)
+    assert (found.p_all, found.p_none) == pytest.approx((exact, 1 - exact), abs=1e-7)
+    assert found.evpi == pytest.approx(evpi, abs=1e-9)
 
 
 def test_gusto_as_published():

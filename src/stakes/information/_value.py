@@ -105,7 +105,12 @@ def _overlap(cells: tuple[float, float, float, float], odds: float) -> tuple[flo
     if fn == 0.0 or fp == 0.0:
         return 0.0, 0.0
     top = min(60.0 + 14.0 * math.sqrt(fn) + fn, odds * (60.0 + 14.0 * math.sqrt(fp) + fp))
-    z, weight = _legendre(np.concatenate([[0.0], np.geomspace(1e-6, 1.0, _PANELS) * top]))
+    edges = [np.array([0.0]), np.geomspace(1e-6, 1.0, _PANELS) * top]
+    # with many rows Z and -X step within a few of their standard deviations
+    for gain, lost in ((fn, tn), (-tp, -fp)):
+        edges.append(gain - odds * lost + math.sqrt(abs(gain + odds**2 * lost)) * np.arange(-14.0, 15.0))
+    every = np.unique(np.concatenate(edges))
+    z, weight = _legendre(every[(every >= 0.0) & (every <= top)])
     by_tn, by_tp = _gamma_nodes(tn), _gamma_nodes(tp)
     up = gammaincc(fn, z[:, None] + odds * by_tn[0]) @ by_tn[1]
     down = gammaincc(fp, (z[:, None] + by_tp[0]) / odds) @ by_tp[1]
