@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from stakes import RowCosts, TimeToEvent, metric_interval
+from stakes import RowCosts, TimeToEvent, evaluate, metric_interval
 from stakes.inference import confidence_band, metric_difference, pool, threshold_intervals
 from stakes.metrics import METRICS
 from stakes.outcomes import Imputed
@@ -216,6 +216,24 @@ def test_net_benefit_has_the_limits_of_its_curve(case):
         table = threshold_intervals(y, p, thresholds=[given["threshold"]], **limits)
         limits = (*table.low["net_benefit"], *table.high["net_benefit"])
         assert found.interval == pytest.approx(limits, rel=1e-12)
+
+
+def test_limits_of_curves_have_the_degrees_of_freedom_of_the_clusters():
+    rng = np.random.default_rng(0)
+    clusters, p = np.repeat(np.arange(8), 50), rng.beta(2, 4, 400)
+    y = (rng.random(400) < np.clip(p + rng.normal(0, 0.12, 8)[clusters], 0, 1)).astype(int)
+    columns = Imputed([np.clip(p + rng.normal(0, 0.12), 0.001, 0.999) for _ in range(10)])
+    given = {"thresholds": [0.3], "clusters": clusters}
+    each = [confidence_band(y, scores, "net_benefit", **given) for scores in columns.scores]
+    values, within = (np.array([getattr(b, name)[0] for b in each]) for name in ("estimate", "standard_error"))
+    extra = 1.1 * np.var(values, ddof=1)  # Barnard and Rubin 1999, of 8 independent units
+    share = extra / (np.mean(within**2) + extra)
+    degrees = 1 / (share**2 / 9 + 1 / (8 / 10 * 7 * (1 - share)))
+    reach = stats.t.ppf(0.975, degrees) * math.sqrt(np.mean(within**2) + extra)
+    band = confidence_band(y, columns, "net_benefit", **given)
+    assert (band.high - band.low) / 2 == pytest.approx(reach, rel=1e-9)
+    of_evaluation = evaluate(y, {"m": columns}, costs=(0.2, 0.6), clusters=clusters).bands("net_benefit", [0.3])["m"]
+    assert (*of_evaluation.low, *of_evaluation.high) == pytest.approx((*band.low, *band.high), rel=1e-12)
 
 
 def test_a_data_set_without_an_interval_leaves_none_and_says_why():

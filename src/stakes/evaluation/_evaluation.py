@@ -303,7 +303,7 @@ class Evaluation(Standings, Tabular):
         found = {}
         if self.imputations:
             each = [one.bands(kind, at, references=references) for one in self.imputations]
-            return {name: pooled_band([bands[name] for bands in each]) for name in each[0]}
+            return {name: pooled_band([bands[name] for bands in each], self.moments.clusters) for name in each[0]}
         for index, name in enumerate(self.models):
             data, options = self._rows_of(index)
             options |= asked | {"name": name, "harm": self.options.harm_of(name)}

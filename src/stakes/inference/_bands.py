@@ -354,7 +354,8 @@ def confidence_band(
     if isinstance(y_prob, Imputed):
         asked |= {"thresholds": thresholds, "per": per, "logits": logits, "clusters": clusters, "harm": harm}
         asked |= {"name": name, "confidence_level": level, "n_resamples": draws, "random_state": random_state}
-        return pooled_band([confidence_band(y_true, p, _pooled_kind(kind), **asked) for p in y_prob.scores])
+        each = [confidence_band(y_true, p, _pooled_kind(kind), **asked) for p in y_prob.scores]
+        return pooled_band(each, 0 if clusters is None else len(set(to_array(clusters, "clusters"))))
     if isinstance(y_true, ScoreTable) and kind != "reliability":
         y_true, said = with_fixed_weights(y_true)
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None

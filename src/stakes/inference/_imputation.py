@@ -271,12 +271,15 @@ def pooled_estimate(each: Sequence[Estimate], n_rows: float, *, log: bool = Fals
     return Estimate(first.metric, middle, error, (back(value - low), back(value + high)), level, notes)
 
 
-def pooled_band(each: Sequence[Band]) -> Band:
-    """Pool the bands of a curve at the same thresholds: its mean, with pointwise and simultaneous limits."""
+def pooled_band(each: Sequence[Band], clusters: int) -> Band:
+    """Pool the bands of a curve at the same thresholds: its mean, with pointwise and simultaneous limits.
+
+    ``clusters`` is the number of these, 0 where rows are independent.
+    """
     from scipy.special import ndtr
 
     first, values = each[0], np.array([band.estimate for band in each])
-    errors, n_rows = np.array([band.standard_error for band in each]), float(first.n_rows)
+    errors, n_rows = np.array([band.standard_error for band in each]), float(clusters or first.n_rows)
     critical = mean_of([band.critical_value for band in each])
     tails = (1.0 - first.confidence_level) / 2.0, float(ndtr(-critical))
     middle = np.where(np.all(values == values[0], axis=0), values[0], values.mean(axis=0))
