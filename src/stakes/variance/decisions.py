@@ -996,9 +996,11 @@ class CostRows:
         return np.asarray(self.weight @ self.costs / self.weight.sum())
 
     def covariance(self) -> Floats:
-        """Covariance of the means."""
+        """Covariance of the means, by which every difference has the variance that :meth:`spread` gives it."""
         units = self._design.units(self.costs.T)
-        return np.asarray(units @ units.T)
+        finite = np.isfinite(units).all(axis=1)
+        apart = units - units[finite].sum(axis=0) / max(np.count_nonzero(finite), 1)
+        return np.asarray(units @ units.T + (self.inflation - 1.0) * (apart @ apart.T))
 
     def contest(self, names: tuple[str, ...], n_models: int) -> Contest:
         """Let the decisions compete by their means and covariance."""
