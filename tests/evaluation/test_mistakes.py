@@ -121,6 +121,14 @@ TABLES = {
     "cost ratio in percent": (lambda: best_by_cost({"a": TABLE}).at(10), "c must lie"),
     "shares of text": (lambda: best_by_cost({"a": TABLE}).shares("0.1:0.3"), "costs must be"),
     "no table by bounds": (lambda: best_by_bounds({}), "tables must hold at least one model"),
+    "a reference as a model by cost": (
+        lambda: best_by_cost({"a": TABLE, "treat none": TABLE}, references=True),
+        "tables must not call a model 'treat none': that names a reference",
+    ),
+    "a reference as a model by bounds": (
+        lambda: best_by_bounds({"treat all": TABLE}, references=True),
+        "tables must not call a model 'treat all': that names a reference",
+    ),
     "arrays by bounds": (lambda: best_by_bounds(MODELS), r"tables\['a'\] must be a ScoreTable"),
     "costs as text by bounds": (lambda: best_by_bounds({"a": TABLE}, costs="0.1:0.3"), "costs must be"),
     "edges out of order": (lambda: best_by_bounds({"a": TABLE}, edges=[0.5, 0.1]), "edges must ascend"),

@@ -184,6 +184,11 @@ def test_refusals(options, message):
         value_of_information([0, 1], [0.2, 0.7], **options)
 
 
+def test_a_model_that_has_the_name_of_a_reference_is_refused():
+    with pytest.raises(ValueError, match="y_prob must not call a model 'treat all': that names a reference"):
+        value_of_information([0, 1] * 20, {"a": [0.2, 0.7] * 20, "treat all": [0.3, 0.6] * 20}, threshold=0.3)
+
+
 def by_all_outcomes(cells, t, more):
     """The exact value of ``more`` rows in net benefit: the sum over all counts they may show, of beta-binomials."""
     from scipy.stats import betabinom

@@ -16,7 +16,7 @@ from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, CostsLike, LogOddsUniform, as_costs
 from stakes.curves import error_pieces, lower_envelope, weighted_area
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import percent
+from stakes.outputs.text import REFERENCES, percent
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -180,7 +180,7 @@ def best_by_cost(
     Raises
     ------
     ValueError
-        For an invalid rule or no model.
+        For an invalid rule, no model, or one that has the name of a reference beside these.
 
     Examples
     --------
@@ -256,10 +256,13 @@ def competitors(
         knots, alarms, misses = models[name]
         models[name] = knots, alarms, misses + check_harm(more)
     if check_flag(references, "references"):
+        for name in REFERENCES:
+            if name in models:
+                raise ValueError(f"tables must not call a model {name!r}: that names a reference.")
         rate = next(iter(tables.values())).prevalence
         whole, zero = np.array([0.0, 1.0]), np.array([0.0])
-        models["treat all"] = whole, np.array([1.0 - rate]), zero
-        models["treat none"] = whole, zero, np.array([rate])
+        shares = (np.array([1.0 - rate]), zero), (zero, np.array([rate]))
+        models |= {name: (whole, *share) for name, share in zip(REFERENCES, shares, strict=True)}
     return models
 
 
@@ -441,7 +444,8 @@ def best_by_bounds(
     Raises
     ------
     ValueError
-        For edges out of order or of infinite mass, costs with atoms, or an invalid rule.
+        For edges out of order or of infinite mass, costs with atoms, an invalid rule, or a model that has the name of a
+        reference beside these.
 
     Notes
     -----

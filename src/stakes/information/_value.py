@@ -32,7 +32,7 @@ from stakes.costs import CostDistribution, CostsLike, Fixed, as_costs
 from stakes.inference import CostRows, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import count, level_name, number, percent, stated
+from stakes.outputs.text import REFERENCES, count, level_name, number, percent, stated
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
 #
@@ -144,8 +144,6 @@ def _legendre(edges: Floats) -> tuple[Floats, Floats]:
 
 
 # The input of a value of information: costs of each row under each decision, and the number of decisions.
-
-REFERENCES = ("treat all", "treat none")
 
 
 class StudyOptions(NamedTuple):
@@ -500,6 +498,9 @@ def value_of_information(
     refuse_weighing(y_true, "value_of_information")
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
+    for name in models:
+        if name in REFERENCES:
+            raise ValueError(f"y_prob must not call a model {name!r}: that names a reference.")
     if not np.isfinite(measure.mass):
         raise ValueError(f"costs must have a finite mass for a value per decision, got {measure!r}.")
     about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
