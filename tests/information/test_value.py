@@ -140,10 +140,10 @@ def test_value_over_years():
 
 def test_further_rows_as_by_the_sum_over_their_outcomes(actions_reference):
     """Model against treating all where all rows are not acted on: the oracle's beta-binomial sum."""
-    from stakes.information._value import saved_by_cells
+    from stakes.information._value import JointCells, saved_by_cells
 
     for up, down, t, more, evsi, _ in actions_reference["voi"]["beta_binomial"]:
-        cells = np.zeros((1, 1)), np.array([float(up)]), np.array([float(down)])
+        cells = JointCells(np.zeros((1, 1)), np.array([float(up)]), np.array([float(down)]), np.ones((2, 1)))
         saved, _ = saved_by_cells(cells, t, [more], np.random.default_rng(0))
         assert saved[0] / (1 - t) == pytest.approx(evsi, rel=0.06, abs=1e-7)
 
@@ -262,6 +262,61 @@ def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
 def test_years_count_in_full_without_a_discount():
     y, p = rows_of(41, 310, 2, 147, 0.02)
     assert value_of_information(y, p, threshold=0.02, decisions=[100, 100]).n_decisions == 200.0
+
+
+def thinned(n=3000):
+    """A sample whose negatives were kept one in ten, with weight 10, and scores of two models."""
+    rng = np.random.default_rng(1)
+    score = rng.beta(1, 4, n)
+    y = rng.random(n) < score
+    kept = rng.random(n) < np.where(y, 1.0, 0.1)
+    y, score = y[kept], score[kept]
+    other = np.clip(score + 0.02 * rng.standard_normal(len(y)), 0, 1)
+    return y.astype(int), {"a": score, "b": other}, np.where(y, 1.0, 10.0)
+
+
+def drawn_again(y, models, weight, thresholds):
+    """Costs under each decision, and in 20,000 draws of the Bayesian bootstrap of weighted rows, and the draws."""
+    t = np.asarray(thresholds)
+    columns = [np.where(y, (p[:, None] < t) @ (1 - t), (p[:, None] >= t) @ t) / len(t) for p in models.values()]
+    costs = np.stack([*columns, (y == 0) * t.mean(), (y == 1) * (1 - t).mean()], axis=1)
+    each = np.random.default_rng(0).exponential(size=(20_000, len(y)))
+    return costs, (weight * each) @ costs / (each @ weight)[:, None], each
+
+
+@pytest.mark.parametrize(
+    ("few", "at", "thresholds"),
+    [
+        (False, {"threshold": 0.2}, [0.2]),
+        (False, {"costs": (0.18, 0.22)}, np.linspace(0.18, 0.22, 101)),
+        (True, {"threshold": 0.3}, [0.3]),  # one model
+    ],
+)
+def test_posterior_of_weighted_rows_is_that_of_rows_drawn_again(few, at, thresholds):
+    y, models, weight = thinned()
+    if few:
+        y, p = map(np.array, rows_of(14, 9, 6, 4, 0.3))
+        models, weight = {"a": p}, np.where(y, 1.0, 3.0)
+    costs, drawn, _ = drawn_again(y, models, weight, thresholds)
+    lost = drawn[:, (weight @ costs).argmin()] - drawn.min(axis=1)
+    found = value_of_information(y, models, sample_weight=weight, prior="haldane", unit_cost=1, **at)
+    assert found.method.startswith("20,000 draws")
+    assert found.evpi == pytest.approx(lost.mean(), rel=0.08)
+    shares = np.bincount(drawn.argmin(axis=1), minlength=drawn.shape[1]) / len(drawn)
+    assert list(found.p_best.values()) == pytest.approx(shares.tolist(), abs=0.02)
+
+
+def test_further_rows_of_a_weighted_sample_are_drawn_as_its_rows_were():
+    y, models, weight = thinned()
+    costs, drawn, each = drawn_again(y, models, weight, [0.2])
+    now, rng, saved = (weight @ costs).argmin(), np.random.default_rng(1), []
+    more = round(1000 * len(y) / (weight.sum() ** 2 / np.sum(weight**2)))  # behind 1,000 effective rows
+    for truth, chance in zip(drawn[:5000], each, strict=False):
+        later = weight * (1 + rng.multinomial(more, chance / chance.sum()))
+        saved.append(truth[now] - truth[(later @ costs).argmin()])
+    asked = {"threshold": 0.2, "prior": "haldane", "unit_cost": 1, "more_rows": (1000,)}
+    found = value_of_information(y, models, sample_weight=weight, **asked)
+    assert found.evsi[1000] == pytest.approx(np.mean(saved), abs=3.5 * np.std(saved) / 5000**0.5)
 
 
 def test_rows_of_hardly_any_weight_are_as_if_absent_to_what_further_rows_save():

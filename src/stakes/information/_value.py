@@ -146,6 +146,19 @@ def _legendre(edges: Floats) -> tuple[Floats, Floats]:
 # The input of a value of information: costs of each row under each decision, and the number of decisions.
 
 
+class JointCells(NamedTuple):
+    """Cells of rows with equal decisions of all models: their positives and negatives, the prior's among them.
+
+    These are effective rows; ``scales`` is how many each row of the positives, then of the negatives, stands for: 1
+    where all rows weigh alike.
+    """
+
+    patterns: Floats
+    ups: Floats
+    downs: Floats
+    scales: Floats
+
+
 class StudyOptions(NamedTuple):
     """Checked options of a value-of-information study."""
 
@@ -457,7 +470,7 @@ def value_of_information(
     row_cost, fixed_cost : float, optional
         Price of one further row and of any study, in the unit of the values; needs ``decisions``.
     sample_weight : array_like of shape (n,), optional
-        Weights >= 0, which count as their effective number of rows.
+        Weights >= 0. The prior and further rows are effective rows, which are drawn as those that are there were.
     pos_label : object, optional
         The label of the positive class.
     logits : bool, default False
@@ -477,12 +490,13 @@ def value_of_information(
     Notes
     -----
     Perfect information is worth the expected best true value less the expected value of what looks best now
-    (Sadatsafavi, Lee, Vickers and Gustafson 2023). One model at one threshold has an exact form, several share draws on
-    their joint cells; over a range the posterior comes from draws of the Bayesian bootstrap where fewer than 40 rows
-    decide, and is taken as normal where more do. What further rows save is a share of that, by 20,000 draws of such
-    rows at a threshold and by the normal form over a range: it rises with the number of rows up to all of it, and is 0
-    where none of the draws changes the choice. At a threshold both have one prior, which also holds for the rows that a
-    model does not act on where it acts on all of these, and the other way round.
+    (Sadatsafavi, Lee, Vickers and Gustafson 2023). One model at one threshold has an exact form; several, or one whose
+    cells hold rows of unlike weights, take draws of their joint cells, which have the spread of rows that are drawn
+    again by their weights. Over a range the posterior comes from draws of the Bayesian bootstrap where fewer than 40
+    rows decide, and is taken as normal where more do. What further rows save is a share of that, by 20,000 draws of
+    such rows at a threshold and by the normal form over a range: it rises with the number of rows up to all of it, and
+    is 0 where none of the draws changes the choice. At a threshold both have one prior, which also holds for the rows
+    that a model does not act on where it acts on all of these, and the other way round.
 
     Examples
     --------
@@ -592,25 +606,26 @@ def _useful(gains: Floats, covariance: Floats) -> list[float]:
 
 
 def _at_threshold(
-    cells: tuple[Floats, Floats, Floats], t: float, prior: str, rng: np.random.Generator
+    cells: JointCells, t: float, prior: str, rng: np.random.Generator
 ) -> tuple[float, Floats, list[float], str]:
     """Value at one threshold from the cells of rows with equal decisions of all models, in regret at t."""
-    patterns, ups, downs = cells
-    if patterns.shape[1] == 1:
+    patterns, ups, downs, scales = cells
+    if patterns.shape[1] == 1 and np.allclose(scales, 1.0, rtol=1e-9):
         not_acted, acted = zip(ups.tolist(), downs.tolist(), strict=True)
         value = cell_value((*acted, *not_acted), t)
         p_best = np.array([value.p_model, value.p_all, value.p_none])
         return value.evpi * (1.0 - t), p_best, [value.p_model], f"exact, {prior} prior"
     act = _with_references(patterns)
-    up, down = (rng.standard_gamma(cells, (_DRAWS, len(patterns))) for cells in (ups, downs))
+    classes = zip((ups, downs), scales, strict=True)
+    up, down = (rng.standard_gamma(count / scale, (_DRAWS, len(patterns))) * scale for count, scale in classes)
     mass = (up.sum(axis=1) + down.sum(axis=1))[:, None]
     drawn = ((1.0 - t) * up @ (1.0 - act) + t * down @ act) / mass
     expected = ((1.0 - t) * ups @ (1.0 - act) + t * downs @ act) / (ups.sum() + downs.sum())
     return _from_draws(drawn, expected, f"{_DRAWS:,} draws on joint cells, {prior} prior")
 
 
-def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> tuple[Floats, Floats, Floats]:
-    """Decisions of the models in each cell, and its positives and negatives including the prior.
+def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> JointCells:
+    """Divide the rows into cells, and add the prior.
 
     A model that acts on every row may not act on a further one, and the other way round: the cell of rows on which no
     model acts, or on which all do, is there for the prior although no row has shown it.
@@ -624,16 +639,20 @@ def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> tuple[F
     patterns = np.empty((int(place.max()) + 1, every.shape[1]), dtype=bool)
     patterns[place] = every
     place = place[: len(acting)]
-    scale = float(rows.weight.sum()) / float((rows.weight**2).sum())  # weights as effective rows
-    counts = [np.bincount(place, scale * rows.weight * (rows.y == k), len(patterns)) for k in (True, False)]
-    up, down = pseudo_rows(prior, t)
-    ups, downs = np.asarray(counts[0] + up, np.float64), np.asarray(counts[1] + down, np.float64)
-    return patterns.astype(np.float64), ups, downs
+    weight = rows.weight * (float(rows.weight.sum()) / float((rows.weight**2).sum()))  # as effective rows
+    # the posterior of each is a gamma variable with the mean and the variance of rows drawn again by their weights
+    means, variances = (
+        np.stack([np.bincount(place, each * (rows.y == k), len(patterns)) for k in (True, False)])
+        + np.array(pseudo_rows(prior, t))[:, None]
+        for each in (weight, weight**2)
+    )
+    scales = np.divide(variances, means, out=np.ones(means.shape), where=means > 0.0)
+    return JointCells(patterns.astype(np.float64), means[0], means[1], scales)
 
 
-def _cheapest(cells: tuple[Floats, Floats, Floats], t: float, order: Integers) -> int:
+def _cheapest(cells: JointCells, t: float, order: Integers) -> int:
     """The decision of least expected cost with the prior, of equal ones the first in order."""
-    patterns, ups, downs = cells
+    patterns, ups, downs, _ = cells
     act = _with_references(patterns)
     expected = ((1.0 - t) * ups @ (1.0 - act) + t * downs @ act)[order]
     return int(order[np.argmax(expected <= expected.min() * (1.0 + _SAME))])
@@ -644,25 +663,31 @@ def _with_references(patterns: Floats) -> Floats:
     return np.concatenate([patterns, np.ones((len(patterns), 1)), np.zeros((len(patterns), 1))], axis=1)
 
 
-def saved_by_cells(
-    cells: tuple[Floats, Floats, Floats], t: float, sizes: Sequence[int], rng: np.random.Generator
-) -> tuple[Floats, float]:
+def saved_by_cells(cells: JointCells, t: float, sizes: Sequence[int], rng: np.random.Generator) -> tuple[Floats, float]:
     """Savings in regret at t of each number of further rows, and of perfect information, by the same draws.
 
     Costs are drawn from the posterior, further rows from them, and the choice is made with those rows; ``sizes`` rise,
-    and each study holds the one before it.
+    and each study holds the one before it. Further rows are effective ones, which weigh like those that are there.
     """
-    patterns, ups, downs = cells
-    act, now = _with_references(patterns), np.concatenate([ups, downs])
+    patterns, ups, downs, scales = cells
+    act, now, scale = _with_references(patterns), np.concatenate([ups, downs]), scales.ravel()
     each = np.concatenate([(1.0 - t) * (1.0 - act), t * act])
     chosen = int((now @ each).argmin())
-    drawn = rng.standard_gamma(now, (_DRAWS, len(now)))
+    rows = now / scale
+    drawn = rng.standard_gamma(rows, (_DRAWS, len(now)))
     drawn /= drawn.sum(axis=1)[:, None]
-    later, saved = np.broadcast_to(now, drawn.shape), []
-    for more in np.diff(sizes, prepend=0).tolist():
+    later, saved = np.broadcast_to(rows, drawn.shape), []
+    counts = np.rint(float(rows.sum() / now.sum()) * np.array(sizes)).astype(np.int64)
+    for more in np.diff(counts, prepend=0).tolist():
         later = later + rng.multinomial(more, drawn)
-        saved.append(_spared(later @ each / later.sum(axis=1)[:, None], chosen))
-    return np.array(saved), _spared(drawn @ each, chosen)
+        saved.append(_spared(_weighed(later, scale) @ each, chosen))
+    return np.array(saved), _spared(_weighed(drawn, scale) @ each, chosen)
+
+
+def _weighed(rows: Floats, scale: Floats) -> Floats:
+    """Shares of the cells from rows of unequal weight."""
+    weight = rows * scale
+    return np.asarray(weight / weight.sum(axis=1)[:, None])
 
 
 def _spared(costs: Floats, chosen: int) -> float:
@@ -676,10 +701,9 @@ def _by_rows(rows: CostRows, rng: np.random.Generator) -> tuple[float, Floats, l
     weights, costs = rows.weight[order], rows.costs[order]
     draws = min(max(_MOST_VALUES // count, _LEAST_DRAWS), _DRAWS)
     step = max(_BLOCK // count, 1)
-    shape = weights * (float(weights.sum()) / float((weights**2).sum()))
     parts = []
     for start in range(0, draws, step):
-        weight = rng.standard_gamma(shape, (min(step, draws - start), count))
+        weight = weights * rng.standard_gamma(1.0, (min(step, draws - start), count))
         parts.append(weight @ costs / weight.sum(axis=1)[:, None])
     return _from_draws(np.concatenate(parts), rows.means, f"{draws:,} draws of the Bayesian bootstrap")
 
