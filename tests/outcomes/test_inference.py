@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, TimeToEvent, compare, costs, evaluate, metric_interval
+from stakes import PartlyVerified, ScoreTable, TimeToEvent, compare, costs, evaluate, metric_interval
 from stakes.base.validation import BinarySample
 from stakes.core.options import EvaluationData, evaluation_data
 from stakes.curves import binned_reliability
@@ -130,6 +130,69 @@ def test_groups_share_the_error_of_their_weights(rows):
     moments = gap_moments(*parts, chosen, None, None)
     assert moments.standard_error / 0.4 / UP == pytest.approx(math.sqrt(slope @ slope), rel=1e-5)
     assert one.p_value == pytest.approx(moments.p_value(), rel=1e-9)
+
+
+def in_clusters(clusters, seed=2):
+    """Scores, labels and follow-up of rows in clusters that differ; cluster 0 has far fewer events than promised."""
+    rng = np.random.default_rng(seed)
+    n = len(clusters)
+    odds = rng.normal(-0.5, 1, n)
+    shift = rng.normal(0, 0.5, clusters.max() + 1)[clusters] - 0.9 * (clusters == 0)
+    y = rng.random(n) < 1 / (1 + np.exp(-odds - shift))
+    return 1 / (1 + np.exp(-odds)), y.astype(int), np.where(y, rng.uniform(0, 1, n), 2.0)
+
+
+def test_groups_in_clusters_have_the_jackknife_of_these():
+    """Group "A" has rows in 15 of 60 clusters, and one cluster holds 44% of them."""
+    clusters = np.repeat(np.arange(60), np.where(np.arange(60) == 0, 440, 40))
+    score, y, time = in_clusters(clusters)
+    group = np.where(clusters < 15, "A", "B")
+    few = np.flatnonzero((y == 0) & (clusters == 50))[:1]
+    some = np.random.default_rng(0).random(len(y)) < 0.2
+    asked = {"costs": (0.1, 0.7), "groups": group, "clusters": clusters}
+
+    def censored(where):
+        cut = np.random.default_rng(1).uniform(0.2, 1.4, len(y))
+        return TimeToEvent(
+            event=y * ~(where & (cut < time)), time=np.where(where, np.minimum(time, cut), time), horizon=1.5
+        )
+
+    def gap(outcome, keep):
+        found = evaluate(outcome.take(np.flatnonzero(keep)), {"m": score[keep]}, costs=(0.1, 0.7), groups=group[keep])
+        return found.groups[0].difference
+
+    outcome = censored(some)
+    rows = evaluate(outcome, {"m": score}, **asked).rows
+    changes = np.array([gap(outcome, clusters != k) for k in range(60)]) - gap(outcome, clusters >= 0)
+    chosen = group[rows.origin.places] == "A"
+    parts = []
+    for mine in (chosen, ~chosen):
+        cells = cells_of(EvaluationData(rows.taken(mine).sample(0), None), fixed_prevalence=False)
+        parts.append((cells, loss_influence(cells, costs.Uniform(0.1, 0.7), "score")))
+    moments = gap_moments(*parts, chosen, rows.clusters, None)
+    assert moments.standard_error / 0.6 == pytest.approx(math.sqrt(59 / 60 * (changes @ changes)), rel=0.03)
+    assert moments.degrees < 2.0  # one cluster has nearly all of the error
+    # with hardly anyone censored everything about a group is as with labels
+    one, plain = (
+        evaluate(out, {"m": score}, **asked).groups[0] for out in (censored(np.isin(np.arange(len(y)), few)), y)
+    )
+    assert (one.p_value, one.skill_p_value) == pytest.approx((plain.p_value, plain.skill_p_value), rel=0.01)
+    assert one.interval == pytest.approx(plain.interval, rel=0.01)
+    assert one.note == plain.note
+
+
+def test_a_group_in_few_clusters_has_no_interval_whoever_is_censored():
+    clusters = np.repeat(np.arange(40), 30)
+    score, y, time = in_clusters(clusters)
+    last = np.arange(len(y)) == np.flatnonzero(y == 0)[-1]
+    followed = TimeToEvent(event=y, time=np.where(last, 0.5, time), horizon=1.5)
+    verified = PartlyVerified(np.where(last, np.nan, y), groups=np.zeros(len(y)))
+    asked = {"costs": (0.1, 0.7), "groups": np.where(clusters < 3, "A", "B"), "clusters": clusters}
+    for outcome in (y, followed, verified):
+        few, many = evaluate(outcome, {"m": score}, **asked).groups
+        assert np.isnan([*few.interval, *few.auc_interval, few.p_value, many.p_value]).all()
+        assert few.note == "only 3 clusters: an interval needs 5"
+        assert np.isfinite(many.interval).all()
 
 
 def _losses(y, score, low, high):

@@ -16,7 +16,6 @@ from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import level_name
 from stakes.variance.dependence import Design, PairedRows
-from stakes.variance.sums import row_rates
 
 Bins = NDArray[np.signedinteger[Any]]
 Singles = NDArray[np.float32]
@@ -489,7 +488,7 @@ def _clustered(pieces: Pieces, design: Design) -> Pieces:
     clusters = design.clusters
     if clusters.reason():
         raise ValueError(f"there is no band: {clusters.reason()}.")
-    more = np.resize(clusters.rows_at_once(row_rates(design.own_members)), len(pieces.row))
+    more = np.resize(clusters.rows_at_once(design.rates), len(pieces.row))
     size = np.where(pieces.share * (1.0 - pieces.share) > 0.0, pieces.size, pieces.size / more[:, None])
     return replace(pieces, size=size, row=pieces.row * more, degrees=clusters.degrees())
 

@@ -37,7 +37,6 @@ from stakes.variance.sums import (
     mean_weights,
     members,
     pooled_variance,
-    row_rates,
     squares_and_fourths,
 )
 
@@ -204,7 +203,7 @@ class Design:
         """Variance of an estimate from the contributions of all rows, its degrees of freedom, and why it is unknown."""
         if self.codes is not None:
             clusters = self.clusters
-            variance, degrees = left_out_variance(clusters.left_out(contributions), clusters.degrees())
+            variance, degrees = left_out_variance(clusters.left_out(contributions), len(clusters), clusters.degrees())
             return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
         if self.lags is not None:
             variance, degrees, reason = ordered_variance(contributions, self.lags)
@@ -272,8 +271,14 @@ class Design:
             changes = clusters.left_out(self.contributions(self.centred(values) if slope is None else slope))
         powers, own = squares_and_fourths(changes), (np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums))
         shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
-        found = cluster_variance(clusters, powers, own, row_rates(classes), shift)
+        found = cluster_variance(clusters, powers, own, self.rates, shift)
         return found, rows, clusters.reason() or self.reason
+
+    @property
+    def rates(self) -> Floats:
+        """Share of each class in the rows, which are in clusters."""
+        counts = self._by_class[0]
+        return counts / counts.sum()
 
     @cached_property
     def _by_class(self) -> tuple[Floats, Floats, tuple[int, ...]]:

@@ -345,16 +345,17 @@ def group_promises(grouped: GroupedRows, score: Floats, costs: CostDistribution)
 def gap_moments(own: Part, rest: Part, chosen: Bools, codes: Integers | None, lags: int | str | None) -> Moments:
     """Moments of the difference between the chosen rows and the rest; ``codes`` are clusters of an outcome's rows."""
     gap = influence_moments(*own, codes).minus(influence_moments(*rest, codes))
-    if codes is None and lags is None and own[0].origin is None:
+    if codes is not None:
+        designs = [cells.design(codes) for cells, _ in (own, rest)]
+        slopes = zip(designs, (own[1].slope, rest[1].slope), strict=True)
+        change, other = (design.clusters.left_out(design.contributions(slope)) for design, slope in slopes)
+        return _clustered_gap(gap, change - other, [design.clusters for design in designs])
+    if lags is None and own[0].origin is None:
         return gap
     terms = _terms(own, rest, chosen)
-    if codes is None:
-        independent = (*independent_variance(terms), gap.reason)
-        variance, degrees, reason = independent if lags is None else ordered_variance(terms, lags)
-        return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
-    changes: Floats = np.bincount(codes, weights=terms).astype(np.float64)
-    variance, degrees = left_out_variance(changes, len(changes) - 1.0)
-    return replace(gap, variance=float(variance), degrees=float(degrees))
+    independent = (*independent_variance(terms), gap.reason)
+    variance, degrees, reason = independent if lags is None else ordered_variance(terms, lags)
+    return replace(gap, variance=float(variance), degrees=float(degrees), reason=reason)
 
 
 def _terms(own: Part, rest: Part, chosen: Bools) -> Floats:
@@ -450,7 +451,7 @@ def clustered_group_moments(
 
 def _clustered_gap(gap: Moments, changes: Floats, shapes: Sequence[ClusterShape]) -> Moments:
     """Moments of a difference, where leaving out a cluster moves either estimate."""
-    variance, degrees = left_out_variance(changes, min(shape.degrees() for shape in shapes))
+    variance, degrees = left_out_variance(changes, len(changes), min(shape.degrees() for shape in shapes))
     fewest = min(map(len, shapes))
     if fewest < NEEDED_CLUSTERS:
         reason = f"only {fewest} clusters: a difference needs {NEEDED_CLUSTERS}"

@@ -518,7 +518,7 @@ class ClusterShape:
 
 
 class Clusters(ClusterShape):
-    """Rows grouped by their clusters' codes; ``share`` is each row's part of all weight.
+    """Rows grouped by their clusters' codes; ``share`` is each row's part of all weight, and others are not counted.
 
     Sums over clusters stand in the last axis, in the order of the codes. ``classes`` are given where estimates are made
     of their means: without a cluster, the rest of its own is left of each.
@@ -530,7 +530,6 @@ class Clusters(ClusterShape):
         ordered = codes[self.order]
         self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         self.codes = ordered[self.starts]
-        sizes = np.diff(np.append(self.starts, len(codes))).astype(np.float64)
         self.shares, self.classes = self.sums(share), classes
         shares_of = self.shares[None]
         if classes:
@@ -539,7 +538,8 @@ class Clusters(ClusterShape):
         self.rest = np.where(shares_of < 1.0, 1.0 - shares_of, np.nan)  # of all weight, or of each class
         largest = [float(self.shares.max()), *(shares_of.max(axis=-1).tolist() if classes else ())]
         powers = float(np.sum(self.shares**2)), float(np.sum(self.shares**4))
-        super().__init__(len(sizes), largest, *powers, float(np.sum(sizes**2)) / len(codes))
+        sizes = self.sums(np.where(share > 0.0, 1.0, 0.0))
+        super().__init__(int(np.count_nonzero(sizes)), largest, *powers, float(np.sum(sizes**2) / sizes.sum()))
 
     def sums(self, values: Floats) -> Floats:
         """Sums over each cluster of values whose last axis are the rows."""
@@ -556,11 +556,6 @@ class Clusters(ClusterShape):
     def by_class(self, values: Floats, classes: Sequence[Bools]) -> Floats:
         """Sums over each cluster of the values of each class (first axis)."""
         return np.stack([self.sums(np.where(mine, values, 0.0)) for mine in classes])
-
-
-def row_rates(classes: Sequence[Bools]) -> Floats:
-    """Share of each class in all rows."""
-    return np.array([np.count_nonzero(mine) / len(mine) for mine in classes])
 
 
 def cluster_variance(
@@ -580,9 +575,9 @@ def cluster_variance(
     return add_unseen(variance, degrees, next_row_shift * aligned(shape.rows_at_once(rates), next_row_shift.ndim), raw)
 
 
-def left_out_variance(changes: Floats, cap: float) -> tuple[Floats, Floats]:
-    """Variance and degrees of freedom from what leaving out each cluster changes."""
-    return _variance(*squares_and_fourths(changes), changes.shape[-1], cap)
+def left_out_variance(changes: Floats, count: int, cap: float) -> tuple[Floats, Floats]:
+    """Variance and degrees of freedom, ``cap`` at most, from what leaving out each of ``count`` clusters changes."""
+    return _variance(*squares_and_fourths(changes), count, cap)
 
 
 def squares_and_fourths(values: Floats) -> tuple[Floats, Floats]:
