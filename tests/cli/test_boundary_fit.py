@@ -207,7 +207,8 @@ def test_written_boundary_is_that_of_the_library_and_names_its_columns(rows, sco
     fitted = fit_boundary(scores["outcome"], scores["risk"], scores["spread"], min_precision=0.7)
     assert Boundary.from_json(text).to_json() == fitted.to_json()
     columns = json.loads(text)["columns"]
-    assert columns == {"score": "risk", "uncertainty": "spread", "label": "outcome", "pos_label": "1"}
+    named = {"score": "risk", "uncertainty": "spread", "label": "outcome", "pos_label": "1", "neg_label": "0"}
+    assert columns == named
     piped = cli("boundary", "fit", rows, *ROLES, "--min-precision", "0.7", "--pos-label", "1", "-o", "-")
     assert piped.out == text
     assert "precision >= 0.7" in piped.err
