@@ -10,6 +10,7 @@ from hypothesis import given
 from strategies import samples
 
 import stakes
+from stakes.actions import fit_deferral
 from stakes.base.formulas import refuse_first_column
 from stakes.base.validation import (
     check_choice,
@@ -22,7 +23,10 @@ from stakes.base.validation import (
     plain_labels,
     to_array,
 )
+from stakes.boundary import fit_boundary
 from stakes.core.options import evaluation_data
+from stakes.correction import update
+from stakes.utility import optimal_decisions, population_threshold
 
 NAN, INF = float("nan"), float("inf")
 Y, S = [0, 1, 1], [0.1, 0.7, 0.4]
@@ -299,6 +303,30 @@ def test_columns_of_other_names_are_taken_by_position(names):
 def test_columns_of_pandas_that_are_named_by_numbers_are_taken_by_name():
     frame = pytest.importorskip("pandas").DataFrame(NAMED, columns=[1, 0])
     np.testing.assert_array_equal(check_sample(Y, frame).score, S)
+
+
+@pytest.mark.parametrize("names", [[1, 0], [True, False], ["1", "0"], ["1", "-1"]], ids=str)
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda y, p: population_threshold(y, p, "f1", n_resamples=0).predict,
+        lambda y, p: lambda x: population_threshold(y, p, "f1", n_resamples=0).predict(x, missing="act"),
+        lambda y, p: update(y, p, method="logistic").predict,
+        lambda *_: lambda x: optimal_decisions(x, "f1"),
+        lambda y, p: lambda x: fit_boundary(y, p, p * (1 - p), min_precision=0.7).predict(x, p * (1 - p)),
+        lambda y, p: fit_deferral(y, p, costs=0.3, deferral=0.1).predict,
+    ],
+)
+def test_rules_refuse_columns_whose_names_say_that_the_positive_class_stands_first(names, decide):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.01, 0.99, 300)
+    predict = decide((rng.uniform(size=300) < p).astype(int), p)
+    frame = pytest.importorskip("pandas").DataFrame(np.column_stack([p, 1 - p]), columns=names)
+    np.testing.assert_array_equal(np.asarray(predict(frame.iloc[:, ::-1])), np.asarray(predict(p)))
+    with pytest.raises(ValueError, match=r"must have that of the positive class last, got .*: order them so, or pass"):
+        predict(frame)
+    frame.columns = ["b", "a"]  # nothing is known of these
+    np.testing.assert_array_equal(np.asarray(predict(frame)), np.asarray(predict(np.asarray(frame))))
 
 
 @pytest.mark.parametrize(("row", "shown"), [([0.5, 0.6], r"\[0.5, 0.6\]"), ([0.4, NAN], r"\[0.4, nan\]")])

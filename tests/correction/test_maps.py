@@ -12,6 +12,7 @@ from stakes.correction import (
     apply_class_weight,
     apply_sampling,
     correct_probabilities,
+    estimate_prior,
     shift_prior,
     undo_class_weight,
     undo_sampling,
@@ -303,3 +304,28 @@ def test_a_share_beside_named_columns_is_of_the_label_that_stands_last():
     frame = pytest.importorskip("pandas").DataFrame({"fraud": [0.2], "ok": [0.8]})
     with pytest.raises(ValueError, match=r"in the order of the labels, \['ok', 'fraud'\], got \['fraud', 'ok'\]"):
         shift_prior(frame, training_prior=0.5, prior=0.1, labels=["ok", "fraud"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("pair", [("1", "0"), ("True", "False"), ("1", "-1")])
+@pytest.mark.parametrize(
+    "correct",
+    [
+        lambda x, **o: undo_class_weight(x, positive_share=0.9, **o),
+        lambda x, **o: undo_class_weight(x, scale_pos_weight=9.0, **o),
+        lambda x, **o: undo_class_weight(x, pos_weight=9.0, **o),
+        lambda x, **o: shift_prior(x, training_prior=0.5, prior=0.1, **o),
+        lambda x, **o: correct_probabilities(x, training_prior=0.5, prior=0.1, **o),
+    ],
+)
+def test_one_number_beside_columns_that_put_the_positive_class_first_is_refused(library, pair, correct):
+    p = np.array([0.2, 0.9])
+    frame = pytest.importorskip(library).DataFrame({pair[0]: p, pair[1]: 1.0 - p})
+    with pytest.raises(ValueError, match=r"^the columns of y_prob must have that of the positive class last, got \['"):
+        correct(frame)
+    with pytest.raises(ValueError, match=r"^the columns of y_prob must have that of the positive class last"):
+        estimate_prior(frame, training_prior=0.3, n_resamples=0)
+    expected = p / (p + 9.0 * (1.0 - p))
+    assert correct(frame[[pair[1], pair[0]]])[:, 1] == pytest.approx(expected, abs=1e-15)
+    turned = [{"1": 1, "0": 0, "-1": -1}.get(name, name == "True") for name in pair]  # where 0 is the positive class
+    assert correct(frame, labels=turned)[:, 1] == pytest.approx((1 - p) / (1 - p + 9.0 * p), abs=1e-15)

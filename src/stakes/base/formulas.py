@@ -276,6 +276,27 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
         )
 
 
+def refuse_positive_first(names: Sequence[Any], name: str, remedy: str) -> None:
+    """Raise where two columns of a frame are named 0 and 1, or -1 and 1, and the positive one stands first.
+
+    Examples
+    --------
+    >>> from stakes.base.formulas import refuse_positive_first
+    >>> refuse_positive_first(["1", "0"], "y_prob", "pass that column alone")
+    Traceback (most recent call last):
+    ValueError: the columns of y_prob must have that of the positive class last, got ['1', '0']: order them so, or ...
+    """
+    if label_places(names, [1]) == [1, 0]:  # 1 is of either pair
+        rule = f"the columns of {name} must have that of the positive class last"
+        raise ValueError(f"{rule}, got {list(names)}: order them so, or {remedy}.")
+
+
+def positive_scores(scores: Any, name: str = "y_prob") -> NDArray[Any]:
+    """Select the column that a rule decides by where no labels are known: the second of two."""
+    refuse_positive_first(frame_names(scores), name, "pass that column alone")
+    return pick_positive_column(scores, np.empty(0), None, name)
+
+
 def check_missing(missing: str, choices: tuple[str, ...] = MISSING) -> str:
     """Check the decision for rows with a missing value."""
     return check_choice(missing, "missing", choices)
@@ -710,7 +731,7 @@ class DecidesByScore:
         """Decide for an array of scores, or build an expression from a score expression."""
         if is_expression(scores):
             return self._expression(widened(scores), check_missing(missing, self._choices))
-        column = to_floats(pick_positive_column(scores, np.empty(0), None, name), name)
+        column = to_floats(positive_scores(scores, name), name)
         return decide_present({name: column}, missing, lambda **clean: self._decide(clean[name]), self._choices)
 
     def to_expression(self, score: str, *, missing: Any = "refuse") -> Any:

@@ -264,7 +264,7 @@ def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Float
     validation.check_same_order(score=score, uncertainty=uncertainty)
     columns = validation.to_array(score, "score")
     if columns.ndim == 2 and columns.shape[1] == 2:
-        columns = validation.pick_positive_column(columns, columns, None, "score")
+        columns = formulas.positive_scores(score, "score")
     level = validation.to_array(uncertainty, "uncertainty")
     return {"score": validation.to_floats(columns, "score"), "uncertainty": validation.to_floats(level, "uncertainty")}
 

@@ -416,7 +416,7 @@ class ModelUpdate(Tabular):
             if not self.logits:
                 return self._map.expression(values)
             return formulas.decided(self._map.expression(_sigmoid(values)), [values], kind=float)
-        column = validation.pick_positive_column(validation.to_array(y_prob, "y_prob"), np.empty(0), None, "y_prob")
+        column = formulas.positive_scores(y_prob)
         score = validation.check_scores(column, "y_prob", probability=not self.logits, logits=self.logits)
         return self._map.apply(np.asarray(score, dtype=np.float64))
 

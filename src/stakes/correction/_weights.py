@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.formulas import is_expression, widened
+from stakes.base.formulas import is_expression, refuse_positive_first, widened
 from stakes.base.multiclass import WHICH_IS_POSITIVE
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
@@ -324,7 +324,9 @@ def _plain_keys(values: Any) -> list[Any]:
 def classes_of(scores: Any, labels: ArrayLike | None) -> Classes:
     """Return the classes of scores that were read."""
     classes = Classes(scores.n_classes, labels, scores.one_column, scores.names)
-    if labels is not None and scores.names:
+    if labels is None:
+        refuse_positive_first(scores.names, "y_prob", "pass labels= in the order of the columns")
+    elif scores.names:
         classes.order([], "labels")
     return classes
 

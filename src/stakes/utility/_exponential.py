@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Floats, check_scores, pick_positive_column, to_array
+from stakes.base.formulas import positive_scores
+from stakes.base.validation import Floats, check_scores, to_array
 
 Steps = Callable[[int, int], tuple[Floats, Floats]]
 Correction = Callable[[Floats], ArrayLike]
@@ -344,7 +345,7 @@ def other_laws(batch: Batch, first: int, drop: float) -> Iterator[CountLaw]:
 
 def clean_probabilities(y_prob: ArrayLike, correction: Correction | None = None, *, probability: bool = True) -> Floats:
     """Validate probabilities (or scores), no rows allowed, and correct them first if asked."""
-    array = pick_positive_column(y_prob, np.empty(0), None)
+    array = positive_scores(y_prob)
     if array.shape == (0,):
         return np.empty(0)
     prob = check_scores(array, probability=probability)
