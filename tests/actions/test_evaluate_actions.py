@@ -348,6 +348,32 @@ def test_labels_that_are_not_0_and_1_or_none_at_all_are_refused(count):
         multilabel_loss(y, prob, costs=0.2)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("names", [["cat", "dog", "owl"], ["0", "1", "2"], ["3", "1", "2"]])
+def test_columns_of_many_labels_are_paired_by_the_names_of_two_frames(library, names):
+    frame = pytest.importorskip(library).DataFrame
+    rng = np.random.default_rng(0)
+    y, prob = rng.integers(0, 2, (40, 3)), rng.random((40, 3))
+    each, weight = [0.2, (0.1, 0.4), 0.5], [1.0, 2.0, 3.0]
+    alone = zip(y.T, prob.T, each, weight, strict=True)
+    expected = sum(w * expected_regret(labels, p, costs=c) for labels, p, c, w in alone)
+    truth, scores = (frame({name: of[:, k] for k, name in enumerate(names)}) for of in (y, prob))
+    for order in (names, names[::-1], [names[1], names[2], names[0]]):
+        found = multilabel_loss(truth, scores[order], costs=each, label_weight=weight)
+        assert found == pytest.approx(expected, abs=1e-14)
+    other = frame({name: prob[:, k] for k, name in enumerate("abc")})
+    assert multilabel_loss(truth, other, costs=each, label_weight=weight) == pytest.approx(expected, abs=1e-14)
+    wrong = frame({name: prob[:, k] + (k == 0) for k, name in reversed([*enumerate(names)])})
+    with pytest.raises(ValueError, match=r"^y_prob\[:, 2\] must lie in \[0, 1\]"):
+        multilabel_loss(truth, wrong, costs=each)
+
+
+def test_columns_that_pandas_counts_are_numbers_of_labels():
+    frame = pytest.importorskip("pandas").DataFrame
+    y, prob = np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.1], [0.1, 0.9]])
+    assert multilabel_loss(frame(y), frame(prob)[[1, 0]], costs=0.5) == 0.0
+
+
 def test_a_transposed_matrix_is_named():
     y, prob = simulated(50, 3, 8)
     with pytest.warns(UserWarning, match=r"for class 2 the action 2 costs 3, the action 0 1\. Rows are true classes"):

@@ -21,6 +21,8 @@ from stakes.base.validation import (
     check_number,
     check_same_order,
     check_unit,
+    frame_names,
+    label_places,
     to_array,
     to_floats,
 )
@@ -656,11 +658,11 @@ def multilabel_loss(
     y_true : array_like of shape (n, labels)
         1 where the row has the label, else 0.
     y_prob : array_like of shape (n, labels)
-        Probability of each label.
+        Probability of each label; of two frames with columns of the same names, by name.
     costs : CostDistribution, tuple of float, float, or list or array of these
-        How much each cost ratio counts, for all labels or a list with one for each.
+        How much each cost ratio counts, for all labels or a list with one for each, in the order of ``y_true``.
     label_weight : array_like of shape (labels,), optional
-        Weight >= 0 of each label in the sum; 1 by default.
+        Weight >= 0 of each label in the sum, in the order of ``y_true``; 1 by default.
     scale : {"regret", "integral", "loss"}, optional
         By default "regret", or "loss" where the mass of ``costs`` is infinite.
     sample_weight : array_like of shape (n,), optional
@@ -699,10 +701,11 @@ def multilabel_loss(
     if len(each) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
         what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
         raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
-    rows = np.zeros(len(y))
-    for k, measure in enumerate(each):
-        options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {k}]"}
-        data = evaluation_data(y[:, k], prob[:, k], **options)
+    rows, named = np.zeros(len(y)), frame_names(y_true) or range(count)
+    places = label_places(frame_names(y_prob), named) or range(count)
+    for k, (place, measure) in enumerate(zip(places, each, strict=True)):
+        options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {place}]"}
+        data = evaluation_data(y[:, k], prob[:, place], **options)
         if not np.isin(y[:, k], (0, 1)).all():
             raise ValueError(f"y_true must hold only 0 and 1, got {np.unique(y[:, k]).tolist()} in column {k}.")
         rows += share[k] * check_scale(scale, measure)[1] * data.losses(measure, "score")
