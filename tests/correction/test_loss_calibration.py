@@ -472,3 +472,16 @@ def test_weight_of_zero_leaves_nothing_to_correct():
     found = loss_calibration_test([1] * 18 + [0] * 2, [5e-324] * 20, n_resamples=0)
     assert found.implied.scale_pos_weight == 0.0
     assert all(np.isnan(part) for part in vars(found.best).values())
+
+
+def test_a_weight_is_of_the_class_that_names_its_column():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet([1.0] * 3, 400)
+    y = np.array([1 + rng.choice(3, p=row) for row in prob])
+    frame = pytest.importorskip("pandas").DataFrame(prob, columns=["1", "2", "3"])
+    options = {"class_weight": {1: 5.0}, "n_resamples": 99, "random_state": 0}
+    found = loss_calibration_test(y, frame, **options)
+    expected = loss_calibration_test(y, prob, labels=[1, 2, 3], **options)
+    assert found.classes == expected.classes == (1, 2, 3)
+    assert found.vector_statistic == expected.vector_statistic
+    assert found.p_value.tolist() == expected.p_value.tolist()

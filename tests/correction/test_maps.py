@@ -329,3 +329,12 @@ def test_one_number_beside_columns_that_put_the_positive_class_first_is_refused(
     assert correct(frame[[pair[1], pair[0]]])[:, 1] == pytest.approx(expected, abs=1e-15)
     turned = [{"1": 1, "0": 0, "-1": -1}.get(name, name == "True") for name in pair]  # where 0 is the positive class
     assert correct(frame, labels=turned)[:, 1] == pytest.approx((1 - p) / (1 - p + 9.0 * p), abs=1e-15)
+
+
+@pytest.mark.parametrize("names", [["1", "2", "3"], ["1", "2"], ["9", "10", "11"]])
+def test_a_mapping_is_of_the_columns_that_are_named_by_its_numbers(names):
+    prob = np.random.default_rng(0).dirichlet([1.0] * len(names), 5)
+    frame = pytest.importorskip("polars").DataFrame(dict(zip(names, prob.T, strict=True)))
+    weighted = prob / np.array([5.0, *[1.0] * (len(names) - 1)])
+    expected = weighted / weighted.sum(axis=1, keepdims=True)
+    assert undo_class_weight(frame, class_weight={int(names[0]): 5.0}) == pytest.approx(expected, abs=1e-15)

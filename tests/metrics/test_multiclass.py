@@ -368,3 +368,45 @@ def test_ordinal_loss_takes_the_order_of_an_ordered_categorical(as_column):
             ValueError, match="y_true holds texts without an order, such as 'hi': pass labels= in column order"
         ):
             ordinal_loss(unordered, prob)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("names", [(1, 2, 3), (3, 1, 2), (9, 10, 11), (-1, 0, 1), (2, 5, 1)], ids=str)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        penalized_brier_loss,
+        penalized_log_loss,
+        ordinal_loss,
+        lambda *data, **o: cost_matrix_loss(*data, matrices=[[0, 1, 2], [3, 0, 1], [7, 4, 0]], **o),
+        lambda *data, **o: one_vs_rest_bounded_loss(*data, bounds=(0.1, 0.5), **o),
+        lambda *data, **o: evaluate_actions(*data, matrices=[[0, 1, 2], [3, 0, 1], [7, 4, 0]], **o).cost,
+        lambda *data, **o: decision_calibration_test(*data, matrices=[[0, 1, 2], [3, 0, 1], [7, 4, 0]], **o).gap,
+    ],
+)
+def test_columns_named_by_numbers_are_of_these_classes_though_one_has_no_row(loss, names, library):
+    rng = np.random.default_rng(0)
+    prob, y = rng.dirichlet([0.5] * 3, 60), rng.choice(sorted(names)[:2], 60)
+    frame = pytest.importorskip(library).DataFrame(
+        {str(name): column for name, column in zip(names, prob.T, strict=True)}
+    )
+    expected = loss(y, prob[:, np.argsort(names)], labels=sorted(names))
+    assert loss(y, frame) == expected
+    assert loss(y, frame, labels=sorted(names)) == expected
+
+
+def test_names_of_columns_that_are_no_labels_do_not_matter():
+    frame, prob = pytest.importorskip("pandas").DataFrame, np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]])
+    expected = penalized_brier_loss([1, 2], prob)
+    for names in (["a", "b", "c"], [0, 1, 2], [2, 3, 4], [1.0, 2.5, 3.0], ["1", "2", "x"]):
+        assert penalized_brier_loss([1, 2], frame(prob, columns=names)) == expected
+
+
+def test_models_whose_columns_name_other_classes_are_refused():
+    frame, prob = pytest.importorskip("pandas").DataFrame, np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]] * 30)
+    y, options = [1, 2] * 30, {"matrices": 1 - np.eye(3)}
+    named = frame(prob, columns=[1, 2, 3])
+    both = evaluate_actions(y, {"a": named, "b": prob}, **options)
+    assert (both["a"].cost.value, both["b"].cost.value) == (0.0, 0.0)
+    with pytest.raises(ValueError, match=r"^y_prob must name the same classes for every model, got \[\[1"):
+        evaluate_actions(y, {"a": named, "b": frame(prob, columns=["0", "1", "2"])}, **options)

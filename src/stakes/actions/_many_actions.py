@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions._deferral_value import mean_estimates
-from stakes.base.multiclass import class_names
+from stakes.base.multiclass import class_names, stated_labels
 from stakes.base.validation import (
     Floats,
     Integers,
@@ -127,6 +127,7 @@ def read_rows(
     models = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
+    labels = _labels_of(y_true, models, labels)
     read = {name: check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
     index, first, weight = next(iter(read.values()))
     shapes = {prob.shape for _, prob, _ in read.values()}
@@ -142,6 +143,17 @@ def read_rows(
         _warn_if_transposed(asked.mean_matrix, classes)
     probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
     return ActionRows(index[used], probs, given[used], codes, asked, classes, names)
+
+
+def _labels_of(y_true: Any, models: dict[str, Any], labels: Any) -> Any:
+    """Labels as stated, or as the names of the columns state them: the same for every model."""
+    if labels is not None:
+        return labels
+    seen = to_array(y_true, "y_true")
+    stated = [each for prob in models.values() if (each := stated_labels(seen, prob, None))]
+    if any(each != stated[0] for each in stated):
+        raise ValueError(f"y_prob must name the same classes for every model, got {stated}: pass labels=.")
+    return stated[0] if stated else None
 
 
 def _fifth(values: Floats) -> Floats:
@@ -1094,7 +1106,8 @@ def evaluate_actions(
         Names of the columns of the matrices; by default the classes, where there are as many.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
+        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
+        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
     clusters : array_like of shape (n,), optional

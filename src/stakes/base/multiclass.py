@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from stakes.base.validation import (
     check_weights,
     frame_names,
     is_missing,
+    label_places,
     one_is_positive,
     to_array,
     to_floats,
@@ -34,6 +36,7 @@ def check_multiclass(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     columns, truth = to_array(y_prob, "y_prob"), to_array(y_true, "y_true")
     prob = check_probability_rows(columns)
+    labels = stated_labels(truth, y_prob, labels)
     if labels is not None and truth.ndim == 2:
         truth = by_label(truth, y_true, to_array(labels, "labels").tolist())
     index = class_index(truth, prob.shape[1], labels, one_column=columns.ndim == 1)
@@ -43,6 +46,29 @@ def check_multiclass(
         named = frame_names(y_true) if truth.ndim == 2 and labels is None else []
         prob = by_label(prob, y_prob, named or class_names(y_true, labels, prob.shape[1]))
     return index, prob, check_weights(sample_weight, len(index))
+
+
+def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
+    """Return the whole numbers that name the columns of a frame, sorted, if all labels seen are among them; else None.
+
+    Examples
+    --------
+    >>> from stakes.base.multiclass import named_numbers
+    >>> named_numbers(["1", "2", "3"], [1, 2]), named_numbers(["1", "2", "3"], [0, 2]), named_numbers(["a", "b"], [1])
+    ([1, 2, 3], None, None)
+    """
+    try:
+        numbers = sorted(map(int, names))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return numbers if label_places(names, numbers) and np.isin(seen, numbers).all() else None
+
+
+def stated_labels(y_true: Any, y_prob: Any, labels: Any) -> Any:
+    """Labels as stated, or the whole numbers that name the columns of a frame, all labels of rows among them."""
+    seen = to_array(y_true, "y_true")
+    counted = labels is None and seen.ndim == 1 and seen.dtype.kind in "iu"
+    return named_numbers(frame_names(y_prob), seen) if counted else labels
 
 
 def class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
+from stakes.base.multiclass import stated_labels
 from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
@@ -987,6 +988,7 @@ def loss_calibration_test(
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
+        labels = stated_labels(y_true, y_prob, labels)
         factors = stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.formulas import is_expression, refuse_positive_first, widened
-from stakes.base.multiclass import WHICH_IS_POSITIVE
+from stakes.base.multiclass import WHICH_IS_POSITIVE, named_numbers
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
 from stakes.metrics import check_probability_rows
@@ -187,6 +187,8 @@ class Classes:
             order = np.atleast_1d(validation.to_array(self.labels, "labels")).tolist()
             if len(order) != self.n or len(set(order)) != self.n:
                 raise ValueError(f"labels must name the {self.n} classes once each, got {order}.")
+        elif keys and (named := named_numbers(self.names, keys)):
+            order = named
         elif set(keys) <= set(range(self.n)):
             order = list(range(self.n))
         elif self.n == 2 and set(keys) <= {-1, 1}:

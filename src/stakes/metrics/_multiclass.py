@@ -81,7 +81,8 @@ def penalized_brier_loss(
         Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
+        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
+        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -160,7 +161,8 @@ def penalized_log_loss(
         Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
+        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
+        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -321,7 +323,8 @@ def one_vs_rest_bounded_loss(
         "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
+        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
+        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -524,7 +527,8 @@ def cost_matrix_loss(
         Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers: 1, 2, ... need it where no row is of the last class.
+        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
+        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -587,8 +591,8 @@ def ordinal_loss(
         "loss" is the ranked probability score for costs uniform on (0, 1).
     labels : array_like, optional
         The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas.
-        Whole numbers below the number of columns are column numbers: 1, 2, ... need it where no row is of the last
-        class.
+        Whole numbers below the number of columns are column numbers, unless a frame names its columns by other whole
+        numbers that hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
