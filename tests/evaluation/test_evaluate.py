@@ -281,3 +281,27 @@ def test_flat_metrics_are_the_numbers_of_the_table_under_names_that_mlflow_takes
         assert flat[f"{name}/vs_best_simultaneous_high"] == record["vs_best_simultaneous_high"]
     with pytest.raises(ValueError, match="a second 'a_b'"):
         evaluate(y, {"a/b": p, "a(b": p}, costs=(0.2, 0.6)).to_metrics()
+
+
+@pytest.mark.parametrize(
+    "names", [[0, 1], [1, 0], [-1, 1], [0.5, 1.5], [False, True], [("x", "1"), ("x", "2")], [3, "b"]], ids=str
+)
+def test_columns_of_pandas_with_any_names_are_models(names):
+    pd = pytest.importorskip("pandas")
+    columns = pd.MultiIndex.from_tuples(names) if isinstance(names[0], tuple) else names
+    models = pd.DataFrame(np.column_stack([MODELS["noise"], Q]), columns=columns)
+    found, expected = (
+        evaluate(Y, models, costs=RANGE),
+        evaluate(Y, {"noise": MODELS["noise"], "honest": Q}, costs=RANGE),
+    )
+    for name, known in zip(names, ("noise", "honest"), strict=True):
+        assert found[str(name)].score == expected[known].score
+    left_in = pd.DataFrame(np.column_stack([Y, Q]), columns=columns)
+    with pytest.raises(ValueError, match=r"^y_prob must hold models only, got the labels themselves in column"):
+        evaluate(pd.Series(Y, name=names[0]), left_in, costs=RANGE)
+
+
+def test_columns_of_pandas_whose_names_are_one_text_are_refused():
+    models = pytest.importorskip("pandas").DataFrame(np.column_stack([MODELS["noise"], Q]), columns=[1, "1"])
+    with pytest.raises(ValueError, match=r"^y_prob must have names that differ as text, got 1 and '1'"):
+        evaluate(Y, models, costs=RANGE)

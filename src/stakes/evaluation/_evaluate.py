@@ -796,9 +796,9 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
 def _refuse_labels(y_true: Any, models: Mapping[str, Any], y_prob: Any) -> None:
     """Raise where the column of labels was left in the frame of the models: it would be the best of them."""
     name = getattr(y_true, "name", None)
-    if isinstance(y_prob, Mapping) or not isinstance(name, str) or name not in models:
+    if isinstance(y_prob, Mapping) or name is None or str(name) not in models:
         return
-    if np.array_equal(to_array(y_true, "y_true"), to_array(models[name], "y_prob")):
+    if np.array_equal(to_array(y_true, "y_true"), to_array(models[str(name)], "y_prob")):
         raise ValueError(
             f"y_prob must hold models only, got the labels themselves in column {name!r}: leave it out, as in "
             f"data.drop(columns={name!r})."
@@ -826,7 +826,8 @@ def _columns(y_prob: Any) -> dict[str, Any]:
         return {"model": y_prob}
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        return {name: native[name].to_numpy() for name in native.columns}
+        columns = (column.to_numpy() for column in native.iter_columns())
+        return by_name(dict(zip(native.columns, columns, strict=True)), "y_prob")
     return {"model": to_array(y_prob, "y_prob")}
 
 
