@@ -301,6 +301,15 @@ def test_columns_of_pandas_with_any_names_are_models(names):
         evaluate(pd.Series(Y, name=names[0]), left_in, costs=RANGE)
 
 
+@pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]])
+def test_both_classes_of_one_model_are_no_two_models(names):
+    p = np.array([0.2, 0.7, 0.4, 0.9])
+    both = pytest.importorskip("pandas").DataFrame(np.column_stack([1.0 - p, p]), columns=names)
+    with pytest.raises(ValueError, match=r"add up to 1 in every row .*: pass the column of the positive class"):
+        evaluate([0, 1, 0, 1], both, costs=(0.1, 0.3))
+    assert evaluate([0, 1, 0, 1], dict(both), costs=(0.1, 0.3)).models == tuple(map(str, names))
+
+
 def test_columns_of_pandas_whose_names_are_one_text_are_refused():
     models = pytest.importorskip("pandas").DataFrame(np.column_stack([MODELS["noise"], Q]), columns=[1, "1"])
     with pytest.raises(ValueError, match=r"^y_prob must have names that differ as text, got 1 and '1'"):

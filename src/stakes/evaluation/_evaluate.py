@@ -826,9 +826,20 @@ def _columns(y_prob: Any) -> dict[str, Any]:
         return {"model": y_prob}
     native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
-        columns = (column.to_numpy() for column in native.iter_columns())
-        return by_name(dict(zip(native.columns, columns, strict=True)), "y_prob")
+        columns = dict(zip(native.columns, (column.to_numpy() for column in native.iter_columns()), strict=True))
+        _refuse_both_classes(native)
+        return by_name(columns, "y_prob")
     return {"model": to_array(y_prob, "y_prob")}
+
+
+def _refuse_both_classes(frame: nw.DataFrame[Any]) -> None:
+    """Refuse the two columns of one model's predict_proba, which would be two models of opposite scores."""
+    numeric = len(frame.columns) == 2 and all(dtype.is_numeric() for dtype in frame.schema.values())
+    if numeric and len(frame) > 1 and np.allclose(frame.to_numpy().sum(axis=1, dtype=float), 1.0, rtol=0.0, atol=1e-6):
+        raise ValueError(
+            f"y_prob must have a column for each model, got {frame.columns}, which add up to 1 in every row as both "
+            "classes of predict_proba do: pass the column of the positive class, or several models as a mapping."
+        )
 
 
 # Evaluate the columns of a lazy frame by what its engine groups and sums: the rows themselves are not kept here.
