@@ -39,11 +39,11 @@ def exact_losses(y, rule):
 
 
 def exact(y, one, other, weight, *, fixed=False):
-    """Mean, variance, degrees of freedom, room, effective and plain carriers of a difference of mean losses."""
+    """Mean, variance, degrees of freedom, room, carriers of three kinds of a difference of mean losses."""
     w = [Fraction(v) for v in weight]
     gaps = [a - b for a, b in zip(exact_losses(y, one), exact_losses(y, other), strict=True)]
     total, mean = sum(w), sum(v * d for v, d in zip(w, gaps, strict=True)) / sum(w)
-    second, fourth, rows_of, parts, carrying, carriers, ones = [], [], [], [], [], [], []
+    second, fourth, rows_of, parts, carrying, carriers, ones, equal = [], [], [], [], [], [], [], []
     for k in (0, 1):
         mine = [(v, d) for v, d, label in zip(w, gaps, y, strict=True) if int(label) == k]
         centre = sum(v * d for v, d in mine) / sum(v for v, _ in mine) if fixed else mean
@@ -55,6 +55,7 @@ def exact(y, one, other, weight, *, fixed=False):
         squares, fourths = sum((v * d) ** 2 for v, d in mine), sum((v * d) ** 4 for v, d in mine)
         carrying.append(squares**2 / fourths if fourths else Fraction(0))
         carriers.append(sum(d != 0 for _, d in mine))
+        equal.append(sum(v * d for v, d in mine) ** 2 / squares if squares else Fraction(0))
         most = Fraction(1, 2) if not _same_for_all(one, other, k, fixed=fixed) else Fraction(0)
         one_more = most * sum(v for v, _ in mine) / n / total
         dominant = math.sqrt(fourths / squares) if squares else 0.0
@@ -71,7 +72,8 @@ def exact(y, one, other, weight, *, fixed=False):
     scarce = [carrying[k] < 5 and ones[k] > 0.1 * math.sqrt(variance) for k in (0, 1)]
     room = sum(jump**2 for jump, asked in zip(ones, scarce, strict=True) if asked)
     degrees = min(cap, 2 * both**2 / uneven) if uneven > both**2 * Fraction(1, 10**12) else cap
-    return float(mean), float(variance), float(degrees), room, [*map(float, carrying)], carriers, scarce
+    carrying, equal = ([*map(float, each)] for each in (carrying, equal))
+    return float(mean), float(variance), float(degrees), room, carrying, carriers, scarce, equal
 
 
 def _same_for_all(one, other, k, *, fixed):
@@ -82,7 +84,7 @@ def _same_for_all(one, other, k, *, fixed):
 
 
 def assert_moments(found, known):
-    mean, variance, degrees, room, carrying, carriers, scarce = known
+    mean, variance, degrees, room, carrying, carriers, scarce, equal = known
     assert found.value == pytest.approx(mean, rel=1e-12, abs=1e-15)
     assert found.variance == pytest.approx(variance, rel=1e-12, abs=1e-18)
     if variance > 1e-18:
@@ -91,6 +93,7 @@ def assert_moments(found, known):
         assert list(found.scarce) == scarce
     assert found.carrying == pytest.approx(carrying, rel=1e-12)
     assert found.carriers == pytest.approx(carriers, rel=1e-12)
+    assert found.equal == pytest.approx(equal, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["", "fixed"])

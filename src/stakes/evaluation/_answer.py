@@ -368,7 +368,8 @@ class _Maker:
         if not scarce:
             return "".join(f" {f.sentence}" for f in self.findings if f.code == "few-events" and not f.models)
         k = scarce[0]
-        add, alike, what = int(found.carriers[k]), round(found.carrying[k]), self.words.events if k else "others"
+        add, alike = int(found.carriers[k]), math.floor(found.equal[k] + 0.5)
+        what = self.words.events if k else "others"
         uneven = f", as unevenly as if just {alike} did" if alike < add else ""
         few = f"{'' if uneven else 'Just '}{add:,}" if add else "None"
         whole, verb = f"{found.rows[k]:,.0f} {'clusters with ' * found.clustered}", "adds" if add == 1 else "add"

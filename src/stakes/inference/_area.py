@@ -309,7 +309,7 @@ def _group_placements(grouped: GroupedRows, score: Floats) -> Floats:
 def area_difference(areas: tuple[Area, Area], sums: Sums) -> AreaDifference:
     """Difference of two areas from the sums of the differences of both placements."""
     centre = areas[0].value - areas[1].value
-    return AreaDifference(*areas, *_placement_variance(sums, centre), float(effective(*sums.raw[1:]).min()))
+    return AreaDifference(*areas, *_placement_variance(sums, centre), float(effective(*sums.raw[2:]).min()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -743,7 +743,7 @@ def partial_area_gap(
         return PartialArea(AreaDifference(*areas, math.nan, math.nan, math.nan), window.factor, 0.0)
     apart = _placements(window, first) - _placements(window, second)
     sums, variance, degrees, _ = _spread(apart, first, dependence)
-    carrying = float(effective(*sums.raw[1:]).min())
+    carrying = float(effective(*sums.raw[2:]).min())
     gap = AreaDifference(*areas, variance, degrees, carrying, np.array_equal(first.level, second.level))
     return PartialArea(gap, window.factor, 0.0)
 

@@ -316,4 +316,5 @@ def _pooled_variance(each: Sequence[Variance], values: Floats, n_rows: float) ->
         np.min([e.carrying for e in each], axis=0),
         np.min([e.carriers for e in each], axis=0),
         np.any([e.scarce for e in each], axis=0),
+        np.min([e.equal for e in each], axis=0),
     )

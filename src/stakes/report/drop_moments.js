@@ -230,7 +230,7 @@ function unseenOf(sums, raw, gaps, variance, whole) {
     unseen += few ? (shift === Infinity ? Infinity : jump) ** 2 : 0;
     return few;
   });
-  return { unseen, scarce, carrying };
+  return { unseen, scarce, equal: sums.map(({ weight, mean }, k) => (weight * mean) ** 2 / raw[k][0]) };
 }
 
 // Half of the width of an interval; NaN where the variance is unknown or what unseen rows may bring has no bound.

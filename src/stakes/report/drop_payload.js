@@ -185,11 +185,11 @@ function resultOf(rows, tables, blocks, decisions, order, costs) {
   return { rules, chosen: choice && placed(choice.chosen), fewest: fewestOf(decisions) };
 }
 
-// How many rows of a scarce class add to the cost of a decision, and how many equal ones would do so as unevenly.
+// How many rows of a scarce class add to the cost of a decision, and how many equal ones are as uneven (Kish).
 function carriedBy(decisions, rule) {
-  const { scarce, carrying } = decisions.spread(rule, -1);
+  const { scarce, equal } = decisions.spread(rule, -1);
   const k = [1, 0].find((at) => scarce[at]);
-  return k === undefined || decisions.means[rule] === 0 ? null : { positive: k === 1, add: decisions.sums(rule, -1)[k].nonzero, alike: Math.round(carrying[k]), rows: decisions.count[k] };
+  return k === undefined || decisions.means[rule] === 0 ? null : { positive: k === 1, add: decisions.sums(rule, -1)[k].nonzero, alike: Math.round(equal[k]), rows: decisions.count[k] };
 }
 
 // The rarer class, and how many rows of equal weight would tell as much.

@@ -766,7 +766,7 @@ class PairSums(Serializable):
             if (stated is None) == fixed or not math.isclose(stated or 1.0, prevalence or 1.0, rel_tol=1e-9):
                 raise ValueError(f"these sums over clusters are for prevalence={stated}, got {prevalence}.")
             max_gap = rules.max_gap(fixed=fixed)[:, *pairs]
-            found.matrices.put(self.clusters.variance(max_gap, sums.weight[:, 0]), *pairs)
+            found.matrices.put(self.clusters.variance(max_gap, sums), *pairs)
             have = tuple(round(float(count)) for count in self.clusters.have)
             found = replace(found, rows=have, clusters=len(shape), reason=shape.reason())
         distinguishable = np.zeros((n + 3, n + 3), dtype=bool)

@@ -255,7 +255,7 @@ class Design:
         contributions = self.contributions(self.centred(values) if slope is None else slope)
         variance, degrees, reason = self.variance_of(contributions)
         second, carried = sums.about(sums.mean if self.fixed else sums.value)[0], raw.raw
-        variance = np.where(is_constant(second.sum(axis=0), carried[1].sum(axis=0)), 0.0, variance)
+        variance = np.where(is_constant(second.sum(axis=0), carried[2].sum(axis=0)), 0.0, variance)
         return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
 
     def _cluster_variance(
@@ -269,7 +269,8 @@ class Design:
             changes = centred / clusters.rest[0]
         else:
             changes = clusters.left_out(self.contributions(self.centred(values) if slope is None else slope))
-        powers, own = squares_and_fourths(changes), (np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums))
+        powers, seen = squares_and_fourths(changes), np.count_nonzero(sums, axis=-1) * 1.0
+        own = seen, sums.sum(axis=-1), *squares_and_fourths(sums)
         shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
         found = cluster_variance(clusters, powers, own, self.rates, shift)
         return found, rows, clusters.reason() or self.reason

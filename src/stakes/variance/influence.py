@@ -418,7 +418,7 @@ class _ClusteredPart:
     def _moments(self, value: float, changes: Floats, max_loss: Floats, base: float, least: int = 0) -> Moments:
         masses, rows, total = self.weight.sum(axis=1), self.count.sum(axis=1), float(self.weight.sum())
         sums = self.loss / (total * base)
-        raw = np.count_nonzero(sums, axis=-1) * 1.0, *squares_and_fourths(sums)
+        raw = np.count_nonzero(sums, axis=-1) * 1.0, sums.sum(axis=-1), *squares_and_fourths(sums)
         shift = mean_weights(masses, rows) / (total * base) * max_loss
         found = cluster_variance(self.shape, squares_and_fourths(changes), raw, rows / rows.sum(), shift)
         seen = tuple(np.count_nonzero(self.count, axis=1).tolist())

@@ -21,7 +21,7 @@ from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import level_name, percent
 
 Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
-Raw = tuple[Floats, Floats, Floats]
+Raw = tuple[Floats, Floats, Floats, Floats]
 
 
 # Variance, degrees of freedom and scarcity of a mean, from sums of powers of its values over the units of each class.
@@ -46,7 +46,7 @@ class Variance:
 
     ``unseen_variance`` is the square of what one more row might bring, summed over the scarce classes; infinite where
     costs have no bound. ``carrying`` are the effective rows of each class (first axis), ``carriers`` their plain
-    number.
+    number, and ``equal`` how many equal values are as uneven as theirs (Kish).
     """
 
     variance: Floats
@@ -55,12 +55,13 @@ class Variance:
     carrying: Floats
     carriers: Floats
     scarce: Bools
+    equal: Floats
 
     @classmethod
     def matrices(cls, count: int) -> Variance:
         """Variance of all differences of some decisions, none of which is computed yet."""
         one, both = np.zeros((count, count)), np.zeros((2, count, count))
-        return cls(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0)
+        return cls(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0, both.copy())
 
     def at(self, *places: Any) -> Variance:
         """Of some of the estimates, which are the last axes."""
@@ -256,8 +257,8 @@ class Sums:
 
     @property
     def raw(self) -> Raw:
-        """Number of values that are not zero, and the sums of their second and fourth powers about zero."""
-        return self.nonzero, *self.about(0.0)
+        """Number of values that are not zero, their sum, and those of their second and fourth powers about zero."""
+        return self.nonzero, self.total, *self.about(0.0)
 
     def variance(
         self,
@@ -287,7 +288,7 @@ class Sums:
             centre = self.mean if fixed else self.value if centre is None else aligned(centre, self.mean.ndim)
             carried = (self if raw is None else raw).raw
             second, fourth = self.about(centre)
-            constant = is_constant(second, carried[1])
+            constant = is_constant(second, carried[2])
             second, fourth = (np.where(constant, 0.0, part) for part in (second, fourth))
             count = self.count + idle / len(self.count) if idle else self.count
             variance, degrees = (class_variance if fixed else pooled_variance)(count, second, fourth)
@@ -418,15 +419,15 @@ def add_unseen(
     """Widen the variance for classes with few effective rows (rule of three).
 
     ``next_row_shift`` is how far one more row of each class could move the estimate at most, ``raw`` counts the values
-    that are not zero and sums their second and fourth powers, ``total`` is what sums of values are divided by.
+    that are not zero and sums them and their second and fourth powers, ``total`` is what sums of values are divided by.
     """
-    nonzero, second, fourth = raw
+    nonzero, first, second, fourth = raw
     dominant = np.sqrt(ratio(fourth, second, 0.0))
     jump = np.where(nonzero < NEEDED, next_row_shift, np.minimum(next_row_shift, _LARGER * dominant / total))
     carrying = effective(second, fourth)
     scarce = (carrying < NEEDED * (1.0 - _ROUNDING)) & (jump > _NOTICED * np.sqrt(variance))
     unseen = np.where(scarce, np.where(np.isinf(next_row_shift), np.inf, jump) ** 2, 0.0).sum(axis=0)
-    return Variance(variance, degrees, unseen, carrying, nonzero, scarce)
+    return Variance(variance, degrees, unseen, carrying, nonzero, scarce, effective(first, second))
 
 
 def mean_weights(masses: Floats, rows: Floats) -> Floats:
@@ -448,9 +449,9 @@ def every_recentred(sums: Floats, gaps: Floats) -> Floats:
     return np.stack([recentred(sums[: j + 1], gaps) for j in range(len(sums))])
 
 
-def effective(second: Floats | np.float64, fourth: Floats | np.float64) -> Floats:
-    """How many equal values have sums of squares and fourth powers like these; 0 where there is none."""
-    return ratio(second**2, fourth, 0.0)
+def effective(sums: Floats | np.float64, squares: Floats | np.float64) -> Floats:
+    """How many equal values have a sum and a sum of squares like these (Kish); 0 where there is none."""
+    return ratio(sums**2, squares, 0.0)
 
 
 def bessel(n: ArrayLike) -> Floats:
@@ -567,7 +568,7 @@ def cluster_variance(
     clusters' sums of uncentred values over all weight, ``rates`` the share of each class in all rows, and
     ``next_row_shift`` how far one more row of each class could move the estimate at most.
     """
-    none = is_constant(powers[0], raw[1].sum(axis=0))
+    none = is_constant(powers[0], raw[2].sum(axis=0))
     second, fourth = (np.where(none, 0.0, part) for part in powers)
     variance, degrees = _variance(second, fourth, len(shape), shape.degrees())
     if shape.reason():
@@ -599,14 +600,15 @@ class ClusterSums:
     """What clusters add to sums of pairs, for one prevalence: that of the rows (None), or the one that was stated.
 
     ``rows`` and ``have`` are the rows of each class and the clusters that have it, ``changes`` the second and fourth
-    powers of what leaving out each cluster changes, ``raw`` the powers of the clusters' sums.
+    powers of what leaving out each cluster changes, ``raw`` the number of clusters' sums that are not zero and their
+    second and fourth powers.
     """
 
     shape: ClusterShape
     rows: Floats
     have: Floats
     changes: tuple[Floats, Floats]
-    raw: Raw
+    raw: tuple[Floats, Floats, Floats]
     prevalence: float | None
 
     @classmethod
@@ -622,10 +624,12 @@ class ClusterSums:
         raw = carry[0], carry[1] * scale**2, carry[2] * scale**4
         return cls(shape, rows, found["have"], (found["moved"][0], found["moved"][1]), raw, prevalence)
 
-    def variance(self, max_loss: Floats, masses: Floats) -> Variance:
+    def variance(self, max_loss: Floats, sums: Sums) -> Variance:
         """Variance of every pair; ``max_loss`` is the most that rows of each class can differ by."""
+        masses = sums.weight[:, 0]
         next_row_shift = aligned(mean_weights(masses, self.rows) / masses.sum(), max_loss.ndim) * max_loss
-        return cluster_variance(self.shape, self.changes, self.raw, self.rows / self.rows.sum(), next_row_shift)
+        raw = self.raw[0], sums.total / masses.sum(), *self.raw[1:]
+        return cluster_variance(self.shape, self.changes, raw, self.rows / self.rows.sum(), next_row_shift)
 
 
 # Student's t, widened for rows not seen: half-widths and p-values, for one estimate or for many at once.
@@ -763,6 +767,8 @@ class Moments:
         What to call a row of each class.
     least_value, most_value : float
         Between which the estimated value lies, whatever the rows: its interval ends there.
+    equal : tuple of float
+        How many equal parts of the estimate are as uneven as those of each class's rows (clusters), by Kish.
 
     Examples
     --------
@@ -786,6 +792,7 @@ class Moments:
     names: tuple[str, str] = CLASSES
     least_value: float = -math.inf
     most_value: float = math.inf
+    equal: tuple[float, float] = (math.inf, math.inf)
 
     @property
     def standard_error(self) -> float:
@@ -813,7 +820,7 @@ class Moments:
         shares = sum(part.variance**2 / part.degrees if part.degrees > 0.0 else math.nan for part in (self, other))
         # of each class, the part in which it is scarcer
         fewer = [min((self, other), key=lambda part: (not part.scarce[k], part.carrying[k])) for k in (0, 1)]
-        by_class = ("carrying", "carriers", "scarce", "rows")
+        by_class = ("carrying", "carriers", "scarce", "rows", "equal")
         scarcer: dict[str, Any] = {name: (getattr(fewer[0], name)[0], getattr(fewer[1], name)[1]) for name in by_class}
         found = replace(
             self,
@@ -889,7 +896,7 @@ class Moments:
 
 def moments_of(value: float, found: Variance, rows: tuple[int, ...], **about: Any) -> Moments:
     """Moments of one estimate from its variance; without a finite value there is none."""
-    about |= {name: tuple(getattr(found, name).tolist()) for name in ("carrying", "carriers", "scarce")}
+    about |= {name: tuple(getattr(found, name).tolist()) for name in ("carrying", "carriers", "scarce", "equal")}
     variance = float(found.variance) if math.isfinite(value) else math.nan
     return Moments(value, variance, float(found.degrees), float(found.unseen_variance), rows=rows, **about)
 
