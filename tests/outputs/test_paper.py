@@ -1,5 +1,7 @@
 """Tables for papers: chosen columns, digits, intervals in the cell, LaTeX and Word."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,15 @@ def test_defaults_are_what_a_paper_shows(result):
     found = result.calibration
     assert lines(found.to_latex())[0] == ["Model", "Cases", "n", "Events", "O:E", "In the large", "Slope", "ICI"]
     assert lines(found.to_latex(columns=["model", "slope"]))[0] == ["model", "slope"]
+
+
+def test_names_are_no_commands_of_latex():
+    names = ["a", "*best", "[1ex] new", "p<q>|r"]
+    latex = evaluate(Y, {name: Q + 0.001 * k for k, name in enumerate(names)}, costs=(0.1, 0.3)).to_latex()
+    # after the end of a row LaTeX skips spaces and line ends, and reads a star or an argument in brackets
+    assert not re.search(r"\\\\\s*[*\[]", latex)
+    found = {row[0] for row in lines(latex)}
+    assert found >= {"a", "{*}best", "{[}1ex] new", r"p\textless{}q\textgreater{}\textbar{}r"}
 
 
 def test_unknown_columns_are_refused(result):

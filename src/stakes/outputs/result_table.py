@@ -203,7 +203,7 @@ class Tabular(ABC):
             For an unknown column.
         """
         header, *rows = [[_latex(cell) for cell in row] for row in self._paper_cells(columns, digits)]
-        body = [" & ".join(row) + r" \\" for row in rows]
+        body = [re.sub(r"^[*\[]", r"{\g<0>}", " & ".join(row)) + r" \\" for row in rows]  # else read as an option of \\
         columns_of = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
         top = [columns_of, r"\hline", " & ".join(header) + r" \\", r"\hline"]
         wide = rf"\multicolumn{{{len(header)}}}{{l}}"
@@ -374,6 +374,7 @@ def cell_text(value: Any) -> str:
 
 def _latex(cell: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # others in OT1, LaTeX's own fonts
     special |= {char: "\\" + char for char in "&%$#_{}"}
     return "".join(special.get(char, char) for char in " ".join(cell.split()))
 
