@@ -402,6 +402,24 @@ def test_a_perfect_model_makes_no_mistake_on_these_rows():
     assert "100%" not in cost
 
 
+def test_an_infinite_cost_of_a_fixed_threshold_is_not_laid_to_its_scores():
+    y = np.tile([0, 1], 100)
+    scores = np.where(y == 1, 0.8, 0.3)
+    scores[:20] = 1.1 - scores[:20]
+    measure = LogOddsUniform(0.0, 1.0)
+    for rule, cause in (
+        (0.5, "a mistake at a fixed threshold costs infinitely much"),
+        ("score", "a score of exactly 0"),
+    ):
+        sure = scores if rule == 0.5 else np.round(scores)
+        for models in ({"a": sure}, {"a": sure, "b": sure}):
+            answer = evaluate(y, models, costs=measure, rule=rule).answer
+            assert answer.cost.startswith(f"a has an infinite cost: {cause}")
+            told = [line for line in answer.sentences if "infinite cost" in line]
+            assert all(cause in line for line in told)
+            assert len(told) == len(models)  # said once of each
+
+
 def test_an_infinite_cost_beside_it_is_no_whole_of_which_a_share_is_saved():
     y = np.tile([0, 1], 200)
     scores = np.where(y == 1, 0.8, 0.2)

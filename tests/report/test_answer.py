@@ -151,6 +151,23 @@ COSTS = """[...document.querySelectorAll('#answer tbody tr')].map(row => [
     row.children[5].textContent])"""
 
 
+def test_why_a_cost_is_infinite_is_told_as_in_the_answer(chromium, folder):
+    y = np.array([0, 1] * 150)
+    scores = np.where(y == 1, 0.8, 0.3)
+    scores[:20] = 1.1 - scores[:20]  # some decisions are wrong, and no score is 0 or 1
+    for options in ({"rule": 0.5}, {"harm": 0.02}, {"rule": 0.5, "harm": 0.02}):
+        opened(chromium, Report(evaluate(y, {"a": scores}, costs=(0.1, 0.3), **options), folder / "infinite.html"))
+        choose(chromium, "weighting", "log-odds")
+        type_range(chromium, 0.0, 1.0)
+        said = text_of(chromium, ".cost")
+        if "harm" in options:
+            assert said.startswith("a has an infinite cost: a harm")
+            assert ("a score of exactly 0" in said) == ("rule" not in options)
+        else:
+            assert said == evaluate(y, {"a": scores}, costs=costs.LogOddsUniform(0.0, 1.0), **options).answer.cost
+        assert ("fixed threshold" in said) == ("rule" in options)
+
+
 @pytest.mark.parametrize("bounds", [(0.0, 0.3), (0.0, 1.0)])
 @pytest.mark.parametrize("models", [("certain",), ("certain", "sure"), ("certain", "a")])
 def test_infinite_costs_are_told_as_in_the_answer(chromium, folder, bounds, models):

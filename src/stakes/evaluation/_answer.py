@@ -313,7 +313,7 @@ class _Maker:
         known, choice, chosen = self.standings, self.standings.selection, self.chosen
         result = known[chosen]
         if not math.isfinite(result.score):
-            return f"{chosen} has an infinite cost: a score of exactly 0 or 1 on the wrong side."
+            return self._boundless([chosen])[0]
         low, high = result.interval if choice is None else choice.intervals[chosen]
         sure = ""
         if not (math.isnan(low) or math.isnan(high)):
@@ -491,7 +491,8 @@ class _Maker:
     def calibration(self) -> str:
         """What is wrong with the risks on average, what recalibrating would save, and costs without a bound."""
         found = self._off() or self._recalibration()
-        return " ".join([*found, *self._promise(), *self._boundless()])
+        others = [n for n in self.standings.ranking if self.standings[n].score == math.inf and n != self.chosen]
+        return " ".join([*found, *self._promise(), *self._boundless(others)])
 
     def _off(self) -> list[str]:
         """Models whose risks are off on average, and what mends them."""
@@ -545,9 +546,11 @@ class _Maker:
         of = most_wrong if most_wrong.startswith("below") else f"{told(low)} to {most_wrong}"
         return [f"Recalibration: nothing shown that is worth repairing ({of} of the {whole})."]
 
-    def _boundless(self) -> list[str]:
-        names = [name for name in self.standings.ranking if self.standings[name].score == math.inf]
-        return [say("boundless_one" if len(names) == 1 else "boundless", others=_few(names))] if names else []
+    def _boundless(self, names: list[str]) -> list[str]:
+        """Models whose cost is infinite, and why."""
+        cause = say("certain" if isinstance(self.standings.rule, str) else "fixed")
+        words = "boundless_one" if len(names) == 1 else "boundless"
+        return [say(words, others=_few(names), cause=cause)] if names else []
 
     def details(self) -> Iterator[str]:
         """Sentences behind the answer."""

@@ -336,10 +336,10 @@ SENTENCES = {
     "in_units": "{scale}, in units of cost",
     "hindsight": "; its thresholds are fitted to these very rows, so this is optimistic",
     "aside": " ({text})",
-    "boundless_one": "{others} has an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
-    "negative one.",
-    "boundless": "{others} have an infinite cost: a score of exactly 0 for a positive case, or of exactly 1 for a "
-    "negative one.",
+    "boundless_one": "{others} has an infinite cost: {cause}.",
+    "boundless": "{others} have an infinite cost: {cause}.",
+    "certain": "a score of exactly 0 for a positive case, or of exactly 1 for a negative one",
+    "fixed": "a mistake at a fixed threshold costs infinitely much where the range of thresholds reaches 0 or 1",
     "treat all": "treating everyone",
     "treat none": "treating no one",
     "cases": "{share} of cases get a score between {low} and {high} from {best}: their mean score is {mean}, and "

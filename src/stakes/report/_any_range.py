@@ -23,7 +23,7 @@ from stakes.curves import (
 )
 from stakes.inference import RATES_NEEDED, PairedRows, confidence_band
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
-from stakes.outputs.text import REFERENCES, visible
+from stakes.outputs.text import REFERENCES, say, visible
 from stakes.report._page import SPOKEN, Model, counted_per
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Clusters, bessel, members, t_quantile
@@ -597,8 +597,19 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
         "words": _words(evaluation),
-        "sentences": SPOKEN,
+        "sentences": SPOKEN | _why_infinite(evaluation),
     }
+
+
+def _why_infinite(evaluation: Evaluation) -> dict[str, str]:
+    """Why a cost is infinite, where it is not for a score alone."""
+    if not isinstance(evaluation.rule, str):
+        cause = f"a harm or {say('fixed')}" if evaluation.harms else say("fixed")
+    elif evaluation.harms:
+        cause = f"a harm where the range of thresholds reaches 0 or 1, or {say('certain')}"
+    else:
+        return {}
+    return {"infinite": say("boundless_one", others="{best}", cause=cause)}
 
 
 def _words(evaluation: Evaluation) -> Json:

@@ -572,7 +572,7 @@ SPOKEN = {
     "looked": "Range chosen after looking: intervals of single models hold, claims over models do not.",
     "costs": "{best} costs {cost} {per}{level}, {against}.",
     "alone": " ({level}: {low} to {high})",
-    "infinite": "{best} has an infinite cost: a score of exactly 0 or 1 on the wrong side.",
+    "infinite": text.say("boundless_one", others="{best}", cause=text.say("certain")),
     "best_model": "{best}, the best model, {cost}",
     "best_infinite": "and {best} an infinite amount",
     "on_scale": "on the scale of the {scale}",
