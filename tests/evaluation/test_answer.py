@@ -402,6 +402,15 @@ def test_a_perfect_model_makes_no_mistake_on_these_rows():
     assert "100%" not in cost
 
 
+@pytest.mark.parametrize("ends", [(0.1, 0.3), (1e-6, 1e-5)])
+def test_a_model_that_decides_every_row_as_a_reference_does_costs_as_much(ends):
+    y = np.tile([0, 1], 100)
+    told = evaluate(y, np.where(y == 1, 0.8, 0.3), costs=ends).answer.cost
+    assert told.endswith(", as much as model.")
+    if ends[1] < 0.01:  # (1e-6 + 1e-5) / 2 of half of the rows is 0.00275 per 1,000
+        assert told == "Treating everyone costs below 0.01 per 1,000 decisions (95%: below 0.01), as much as model."
+
+
 def test_an_infinite_cost_of_a_fixed_threshold_is_not_laid_to_its_scores():
     y = np.tile([0, 1], 100)
     scores = np.where(y == 1, 0.8, 0.3)

@@ -116,10 +116,10 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
-@pytest.mark.parametrize("names", ["ab", "abc", "abd", "ad"])
+@pytest.mark.parametrize("names", ["ab", "abc", "abd", "ad", "ade"])
 def test_models_that_cost_the_same_are_told_from_others_as_by_the_library(chromium, drop, names):
     pandas = pytest.importorskip("pandas")
-    wrong = {"a": range(6), "b": range(6), "c": range(6), "d": range(20, 26)}
+    wrong = {"a": range(6), "b": range(6), "c": range(6), "d": range(20, 26), "e": range(30, 36)}
     columns = {name: [0.9 if (row % 2 == 1) ^ (row in wrong[name]) else 0.1 for row in range(60)] for name in names}
     frame = pandas.DataFrame({"y": [row % 2 for row in range(60)], **columns})
     dropped(chromium, drop, frame.to_csv(index=False))
@@ -138,6 +138,7 @@ CLAIMS = {
     "a reference may be best": ("y,p,q\n" + "0,0.1,0.4\n1,0.3,0.3\n1,0.2,0.2\n0,0.2,0.1\n" * 5, (0.1, 0.5)),
     "a better model": ("y,p\n" + "0,0.3\n0,0.1\n1,0.6\n1,0.2\n" * 5, (0.25, 0.5)),
     "equal weights": ("y,p,w\n" + "0,0.1,1\n1,0.3,2\n1,0.2,1.5\n0,0.4,1\n" * 3, (0.1, 0.5)),
+    "as much as acting on everyone": ("y,p\n" + "0,0.3\n1,0.8\n" * 100, (0.1, 0.25)),
     "few of each": ("y,p\n" + "0,0.1\n1,0.3\n1,0.2\n0,0.4\n" * 3, (0.1, 0.5)),
     "many": (GERMAN, (0.1, 0.25)),
 }

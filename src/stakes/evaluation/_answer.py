@@ -318,7 +318,8 @@ class _Maker:
         sure = ""
         if not (math.isnan(low) or math.isnan(high)):
             level = percent(known.confidence_level)
-            sure = f" ({level}: {self.unit.fixed(low)} to {self.unit.fixed(high)})"
+            most = self.unit.told(high)
+            sure = f" ({level}: {most if most.startswith('below') else f'{self.unit.fixed(low)} to {most}'})"
         if known.rule == "optimal":
             sure = " on the rows that its thresholds are fitted to, which is optimistic"
         told = f"{capital(self.words.decision(chosen)) if chosen in REFERENCES else chosen} costs "
@@ -352,7 +353,7 @@ class _Maker:
         known, best = self.standings, self.standings.best
         if not math.isfinite(best.score):
             return f"and {best.name} an infinite amount"
-        if best.score == known[reference].score:
+        if known.more_than_first[reference][0] == 0.0:
             return f"as much as {best.name}"
         told = self.unit.told(best.score)
         return f"while {best.name} costs {told}" if len(known.models) == 1 else f"{best.name}, the best model, {told}"

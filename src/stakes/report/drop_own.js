@@ -15,8 +15,8 @@ function setOwn(key, nodes) {
   follower.block.replaceChildren(...nodes);
 }
 
-function listed(nodes, word = "and") {
-  return nodes.flatMap((node, k) => (k === 0 ? [node] : [k === nodes.length - 1 ? ` ${word} ` : ", ", node]));
+function namesOf(rules, word = "and") {
+  return rules.flatMap((rule, k) => [k === 0 ? "" : k === rules.length - 1 ? ` ${word} ` : ", ", calledOf(rule)]);
 }
 
 // What to do, or that the rows do not tell.
@@ -32,9 +32,9 @@ function adviceAsked() {
     return told("no_model_shown", { best: row[0].toUpperCase() + row.slice(1) });
   }
   const rivals = asked.filter((rule) => rule.possible && !equal.includes(rule));
-  const names = listed(equal.map((rule) => calledOf(rule)));
+  const names = namesOf(equal);
   if (rivals.length) {
-    return told("cannot_tell", { best: [...names, equal.length > 1 ? said("alike") : ""], others: listed(rivals.map((rule) => calledOf(rule)), "or") });
+    return told("cannot_tell", { best: [...names, equal.length > 1 ? said("alike") : ""], others: namesOf(rivals, "or") });
   }
   if (equal.length > 1) {
     return told("equal", { models: names, either: said(equal.length > 2 ? "any" : "either") });
@@ -87,7 +87,7 @@ function carriedAsked({ score, carried }) {
 function againstAsked(rule) {
   if (!rule.model) {
     const { cost } = askedModels[0];
-    const words = !Number.isFinite(cost) ? "best_infinite" : cost === rule.cost ? "as_much" : models.length === 1 ? "only_model" : "best_model";
+    const words = !Number.isFinite(cost) ? "best_infinite" : rule.more === 0 ? "as_much" : models.length === 1 ? "only_model" : "best_model";
     const best = calledOf(askedModels[0]);
     return told(words, { best, other: best, cost: writeAsked(cost) }).reduce((span, node) => (span.append(node), span), make("span"));
   }
@@ -110,19 +110,18 @@ function shownAsked() {
   const alone = asked.every(({ possible }, k) => possible === (k === 0));
   const less = others.filter(({ moreSimultaneous }) => alone || moreSimultaneous[0] > 0);
   const open = others.filter((rule) => rule.possible && !less.includes(rule));
-  const names = (rules) => listed(rules.map((rule) => calledOf(rule)));
   const every = less.length === others.length && equal.length === 1 && models.length > 1;
   const filled = { level: LEVEL, best: calledOf(first), average: askedState.low === askedState.high ? "" : said("average") };
-  const lines = less.length ? [told("shown_less", { ...filled, others: every ? [said("every_other")] : names(less) })] : [];
+  const lines = less.length ? [told("shown_less", { ...filled, others: every ? [said("every_other")] : namesOf(less) })] : [];
   if (others.some((rule) => !rule.possible && rule.moreSimultaneous[0] <= 0)) {
     lines.push(told("one_sided"));
   }
-  return open.length ? [...lines, told("not_shown", { best: calledOf(first), others: names(open) })] : lines;
+  return open.length ? [...lines, told("not_shown", { best: calledOf(first), others: namesOf(open, "or") })] : lines;
 }
 
 function beneathAsked() {
   const few = askedModels.filter(({ scarce }) => scarce);
-  const lines = [[page.words.unit], ...shownAsked(), ...(few.length ? [told("few", { models: listed(few.map((rule) => calledOf(rule))) })] : [])];
+  const lines = [[page.words.unit], ...shownAsked(), ...(few.length ? [told("few", { models: namesOf(few) })] : [])];
   const more = [result.chosen === null ? [] : [told("drawn")], [told("checks")]].flat();
   return [make("ul", { class: "findings" }, ...[...lines, ...more].map((line) => make("li", {}, ...line.flat())))];
 }

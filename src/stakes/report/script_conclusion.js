@@ -62,7 +62,7 @@ function costOf(rule, results) {
 function againstOf(rule, { order, all, none }, write) {
   if (!rule.model) {
     const [{ score, integral }, best] = [order[0], nameOf(order[0])];
-    const words = !Number.isFinite(score) ? "best_infinite" : integral === rule.integral ? "as_much" : "best_model";
+    const words = !Number.isFinite(score) ? "best_infinite" : gapOf(integral, rule.integral) === 0 ? "as_much" : "best_model";
     return told(words, { best, other: best, cost: write(score) });
   }
   const other = none.integral < all.integral ? none : all;
