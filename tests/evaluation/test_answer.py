@@ -402,6 +402,16 @@ def test_a_perfect_model_makes_no_mistake_on_these_rows():
     assert "100%" not in cost
 
 
+def test_levels_and_amounts_are_told_as_they_were_stated():
+    y = np.tile([0, 1], 100)
+    answer = evaluate(y, {"a": np.full(200, 0.4)}, costs=(0.3, 0.6), unit_cost=1234567.0, confidence_level=0.9545).answer
+    assert answer.unit == "Costs are in money: one missed positive plus one false alarm cost 1,234,567."
+    assert "(95.45%: " in answer.cost
+    assert answer.details[0].startswith("Pointwise 95.45% intervals")
+    assert answer.cells()[0][3] == "95.45% interval"
+    assert "simultaneous 95.45% intervals" in answer._repr_html_()
+
+
 @pytest.mark.parametrize("ends", [(0.1, 0.3), (1e-6, 1e-5)])
 def test_a_model_that_decides_every_row_as_a_reference_does_costs_as_much(ends):
     y = np.tile([0, 1], 100)

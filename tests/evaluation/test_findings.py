@@ -476,7 +476,7 @@ def test_few_events(positives, raised, swap):
 def test_few_rows_that_carry_a_cost(bcsc):
     found = finding("few-events", one(bcsc, "xgboost_2pct"))
     assert found.models == ("model",)
-    assert found.sentence == f"For model {bcsc['xgboost_2pct'].note}."
+    assert found.sentence == f"With model, {bcsc['xgboost_2pct'].note}."
     assert "few-events" not in one(bcsc, "logistic_minimal").findings.codes
 
 

@@ -25,7 +25,19 @@ from stakes.outputs.result_table import (
     plain,
     table as html_table,
 )
-from stakes.outputs.text import MISSING, REFERENCES, fixed, join, number, percent, say, visible, with_short_names
+from stakes.outputs.text import (
+    MISSING,
+    REFERENCES,
+    fixed,
+    join,
+    level_name,
+    number,
+    percent,
+    say,
+    stated,
+    visible,
+    with_short_names,
+)
 from stakes.variance.sums import half_width
 
 if TYPE_CHECKING:
@@ -143,7 +155,7 @@ class Answer(Tabular):
             told = told if place else MISSING
             rank = "" if row["rank"] is None else str(row["rank"])
             found.append([rank, row["label"], _least(row["cost"], self.decimals), cost, told, best, auc])
-        level = percent(self.confidence_level)
+        level = level_name(self.confidence_level)
         return [["", self.per, "cost", f"{level} interval", "more than the first", "may be best", "AUC"], *found]
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -161,7 +173,7 @@ class Answer(Tabular):
         header, *rows = self._shortened()
         lead = f"<p>{self._html(self.read)}</p><p>{self._html(self.meaning)}</p>"
         lead += f"<p><b>{self._html(self.advice)}</b></p><p>{self._html(self.cost)}</p>"
-        models, caption = len(rows) - len(REFERENCES), f"simultaneous {percent(self.confidence_level)} intervals"
+        models, caption = len(rows) - len(REFERENCES), f"simultaneous {level_name(self.confidence_level)} intervals"
         if len(rows) > MOST_ROWS:
             rows = [*rows[: MOST_ROWS - len(REFERENCES)], *rows[-len(REFERENCES) :]]
             caption = f"{models:,} models, the best {MOST_ROWS - len(REFERENCES)} shown; {caption}"
@@ -317,7 +329,7 @@ class _Maker:
         low, high = result.interval if choice is None else choice.intervals[chosen]
         sure = ""
         if not (math.isnan(low) or math.isnan(high)):
-            level = percent(known.confidence_level)
+            level = level_name(known.confidence_level)
             most = self.unit.told(high)
             sure = f" ({level}: {most if most.startswith('below') else f'{self.unit.fixed(low)} to {most}'})"
         if known.rule == "optimal":
@@ -411,7 +423,7 @@ class _Maker:
             return f"Costs are on the scale of the {known.scale}.{harm}"
         pair = f"one missed {words.event} plus one false alarm"
         if known.unit_cost != 1.0:
-            return f"Costs are in money: {pair} cost {known.unit_cost:,g}.{harm}"
+            return f"Costs are in money: {pair} cost {stated(known.unit_cost)}.{harm}"
         return f"A cost of 1 is {pair}.{harm}"
 
     def shown(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -425,7 +437,7 @@ class _Maker:
         less = [name for name in others if alone or known.more_than_first[name][1] > 0.0]
         open_ = [name for name in others if name in choice.possible and name not in less]
         every = len(less) == len(others) and len(equal) == 1 and len(known.models) > 1
-        level = percent(known.confidence_level)
+        level = level_name(known.confidence_level)
         shown = [f"Shown ({level}, all at once): {self._less(less, every=every)}."] if less else []
         if any(name not in choice.possible and known.more_than_first[name][1] <= 0.0 for name in others):
             shown.append(
@@ -556,7 +568,7 @@ class _Maker:
     def details(self) -> Iterator[str]:
         """Sentences behind the answer."""
         known, choice, told = self.standings, self.standings.selection, self.unit.told
-        level = percent(known.confidence_level)
+        level = level_name(known.confidence_level)
         yield f"Pointwise {level} intervals, each of one number alone; those of the answer hold for a column at once."
         if choice is not None and told(choice.corrected_cost) != told(choice.cost) and choice.chosen == self.first:
             among = f"{max(choice.n_tried or 0, choice.n_models):,} models"

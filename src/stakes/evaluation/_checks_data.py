@@ -51,7 +51,7 @@ def few_events(standings: Standings) -> Observation | None:
     if moments.reason:
         return Observation(f"There is no interval for {{0}}: {moments.reason}.", (standings.best.name,), evidence)
     if moments.scarcity:
-        return Observation(f"For {{0}} {moments.scarcity}.", (standings.best.name,), evidence)
+        return Observation(f"With {{0}}, {moments.scarcity}.", (standings.best.name,), evidence)
     return None
 
 
