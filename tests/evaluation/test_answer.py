@@ -404,7 +404,8 @@ def test_a_perfect_model_makes_no_mistake_on_these_rows():
 
 def test_levels_and_amounts_are_told_as_they_were_stated():
     y = np.tile([0, 1], 100)
-    answer = evaluate(y, {"a": np.full(200, 0.4)}, costs=(0.3, 0.6), unit_cost=1234567.0, confidence_level=0.9545).answer
+    stated = {"unit_cost": 1234567.0, "confidence_level": 0.9545}
+    answer = evaluate(y, {"a": np.full(200, 0.4)}, costs=(0.3, 0.6), **stated).answer
     assert answer.unit == "Costs are in money: one missed positive plus one false alarm cost 1,234,567."
     assert "(95.45%: " in answer.cost
     assert answer.details[0].startswith("Pointwise 95.45% intervals")
