@@ -189,7 +189,7 @@ def test_prevalence_moves_every_number():
 def test_tables_in_other_formats_escape_names():
     result = evaluate(Y, {"a|b & <i>": Q}, costs=RANGE)
     assert "a\\|b & &lt;i>" in result.to_markdown()
-    assert r"a|b \& <i>" in result.to_latex()
+    assert r"a\textbar{}b \& \textless{}i\textgreater{}" in result.to_latex()
     assert "a|b &amp; &lt;i&gt;" in result._repr_html_()
 
 
