@@ -22,7 +22,7 @@ from stakes.training import Checkpoint
 pl = pytest.importorskip("polars")
 pytest.importorskip("click")
 
-from stakes.cli.boundary_monitor import SelectedBy, Watched, read_state  # noqa: E402  (needs typer)
+from stakes.cli.boundary_monitor import SelectedBy, Watched, read_state  # noqa: E402  (needs click)
 
 CHANGES = {
     "zero": lambda _: 0,

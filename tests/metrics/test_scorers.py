@@ -320,7 +320,7 @@ def test_the_decisions_of_every_kind_of_labels_are_charged(labels):
 
 def test_a_search_for_money_sees_the_threshold():
     if not hasattr(selection, "FixedThresholdClassifier"):
-        pytest.skip("scikit-learn 1.5 fixes thresholds")
+        pytest.skip("fixed thresholds came with scikit-learn 1.5")
     features, y, _, _ = paid()
     costs_of = {"false_positive": 5.0, "false_negative": 50.0}
     grid = {"threshold": [0.1, 0.3, 0.5, 0.9]}

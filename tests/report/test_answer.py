@@ -283,3 +283,11 @@ def test_binned_points_are_drawn_where_an_outcome_weighs_the_rows_of_clusters(ch
     chromium.run("document.querySelector('#figure-reliability [data-shape=followed]').click()")
     assert chromium.run(points) == 10
     assert chromium.complaints() == []
+
+
+def test_costs_and_their_ends_keep_the_zero_before_the_point():
+    y = np.repeat([1, 0], [20, 4000])
+    page = evaluate(y, {"a": np.where(np.arange(4020) < 18, 0.9, 0.02)}, costs=(0.2, 0.4)).to_html()
+    cost, ends = re.search(r"<bdi>a</bdi></span></th><td data-value=[^>]*>([^<]+)<small>([^<]+)</small>", page).groups()
+    assert cost == "0.35"  # two of 4,020 missed at a mean cost of 1 - 0.3
+    assert re.fullmatch(r"0\.00 to \d\.\d\d", ends)

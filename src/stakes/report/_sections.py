@@ -355,7 +355,7 @@ HTML = CellStyle(
 )
 _ANSWERED: dict[str, Callable[[Any, int], str]] = {
     "yes": lambda value, _: "yes" if value else "no",
-    "number": lambda value, places: "" if math.isnan(value) else fixed(value, places).removeprefix("0"),
+    "area": lambda value, places: "" if math.isnan(value) else fixed(value, places).removeprefix("0"),
 }
 
 
@@ -381,7 +381,7 @@ def answer_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     style = replace(HTML, decimals=answer.decimals, number=_cost, formats=_ANSWERED)
     # amounts of their own make no AUC
     keys = ("cost", "more", "may_be_best", *([] if evaluation.options.per_stake else ["auc"]))
-    columns = answer.table.view(keys)
+    columns = [replace(each, kind="area") if each.key == "auc" else each for each in answer.table.view(keys)]
     rows: list[list[Cell]] = []
     for place, record in enumerate(answer.table.rows):
         shown = record | {"more": record["more"] if place else None}
