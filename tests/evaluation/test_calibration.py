@@ -199,6 +199,24 @@ def test_calibration_of_very_many_scores_is_that_of_narrow_cells(many, monkeypat
     assert promise_of(evaluate(y, models, costs=costs.Fixed(0.2)), "bent") == promise_of(alone, "bent")
 
 
+def test_cases_in_the_range_are_in_narrow_cells_where_all_cases_are(many, monkeypatch):
+    y, score = many[0], many[1]["right"]
+
+    def in_range():
+        return evaluate(y, {"a": score}, costs=RANGE).calibration.of("a").in_range
+
+    exact, distinct = in_range(), len(np.unique(score))
+    monkeypatch.setattr(score_table, "_MANY", distinct)
+    assert in_range().estimates == exact.estimates
+    monkeypatch.setattr(score_table, "_MANY", distinct - 1)  # fewer than all, more than those in the range
+    pooled = in_range()
+    assert exact.n_rows < distinct - 1
+    assert pooled.n_rows == exact.n_rows
+    assert pooled.slope != exact.slope
+    monkeypatch.setattr(score_table, "_MANY", 1000)
+    assert in_range().estimates == pooled.estimates
+
+
 @pytest.mark.parametrize("spread", [0.003, 0.0])
 def test_cells_are_narrow_beside_scores_that_hardly_differ(spread, monkeypatch):
     rng = np.random.default_rng(6)

@@ -149,7 +149,7 @@ def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibrati
         return
     ((time, evaluation),) = evaluations.items()
     if task.delivery.report is not None:
-        evaluation = replace(evaluation, provenance=provenance(task.source))
+        evaluations[time] = evaluation = replace(evaluation, provenance=provenance(task.source))
     keep = partial(_keep, evaluation)
     deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation), keep)
 

@@ -831,9 +831,12 @@ def _in_cells(
     return count_cells(np.floor(ends[0] * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
 
 
-def in_narrow_cells(table: ScoreTable, most: int | None = None) -> ScoreTable:
-    """Scores in narrow cells if they are more than half a million, or ``most``; those in cells already stay there."""
-    few = len(table.scores) <= (_MANY if most is None else most)
+def in_narrow_cells(table: ScoreTable, most: int | None = None, *, like: ScoreTable | None = None) -> ScoreTable:
+    """Scores in narrow cells if they, or those of the table ``like``, are more than half a million, or ``most``.
+
+    Those in cells already stay there.
+    """
+    few = len((like or table).scores) <= (_MANY if most is None else most)
     return table if few or table.resolution is not None else table._narrow_cells
 
 

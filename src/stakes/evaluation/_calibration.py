@@ -234,7 +234,8 @@ def _decomposition(standings: Standings, place: int) -> DecompositionInterval | 
     dependent = standings.moments.clusters or (rows is not None and rows.dependent)
     if standings.imputations or options.per_stake or dependent or options.rule != "score":
         return None
-    equal = np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
+    same = table.positives is table.positives_squared and table.negatives is table.negatives_squared  # counts of rows
+    equal = same or np.array_equal(table.positives + table.negatives, table.positives_squared + table.negatives_squared)
     few = in_narrow_cells(table)
     if rows is None or (equal and few is not table):
         return decomposed_in(few, int(table.total_positives) if equal else 0, options)
@@ -285,8 +286,8 @@ def _rows(
         first, last = int(np.searchsorted(table.scores, low)), int(np.searchsorted(table.scores, high, side="right"))
         if first == last:
             return None
-        table = table if (first, last) == (0, len(table.scores)) else table.within(low, high)
-        return EvaluationData(None, table if exact else in_narrow_cells(table)), None, None
+        part = table if (first, last) == (0, len(table.scores)) else table.within(low, high)
+        return EvaluationData(None, part if exact else in_narrow_cells(part, like=table)), None, None
     rows = rows.used
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
     if not len(rows.y):

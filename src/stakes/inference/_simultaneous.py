@@ -317,6 +317,7 @@ def _centred(products: Floats, linear: Floats, centre: Floats, total: float) -> 
 
 _MAX_STEPS = 50
 _CLOSE = 1e-10
+_FEW_HITS = 10.0
 # a supremum that rests on the rows seen is too low where few are: one row more at every stretch between rows mends it
 _UNSEEN_ROWS = 1.0
 
@@ -355,9 +356,10 @@ def mid_p_limits(hits: Floats, size: Floats, critical: float) -> tuple[Floats, F
 def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
     """Lower mid-p limit of a share: at least this many hits (half of exactly this many) have probability ``tail``.
 
-    Newton's steps on the logarithm of that probability, which is nearly concave, from the Clopper-Pearson limit below.
+    Newton's steps on the logarithm of that probability, which is nearly concave, from the score limit (Wilson 1927)
+    where many hits were seen and from the Clopper-Pearson limit below where few were.
     """
-    from scipy.special import betainc, betaincinv, betaln
+    from scipy.special import betainc, betaincinv, betaln, ndtri
 
     some = hits > 0.5 * _CLOSE
     found = np.zeros(hits.shape)
@@ -365,9 +367,10 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
     full = b <= _CLOSE  # no other outcome seen: "more than all" has probability zero
     b[full] = 0.0
     beyond = np.where(full, 1.0, b)
-    low = betaincinv(a, b + 1.0, tail)
-    high = np.where(full, 1.0, betaincinv(a + 1.0, beyond, tail))
-    share = low
+    n, z = a + b, -float(ndtri(tail))
+    share = (a + 0.5 * z * z - z * np.sqrt(a * b / n + 0.25 * z * z)) / (n + z * z)
+    few = (a < _FEW_HITS) | (b < _FEW_HITS)
+    share[few] = betaincinv(a[few], b[few] + 1.0, tail)
     log_scale = -betaln(a + 1.0, b + 1.0) - np.log(a + b + 1.0)
     for _ in range(_MAX_STEPS):
         with np.errstate(divide="ignore"):
@@ -375,7 +378,7 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
         value = np.where(full, 0.0, betainc(a + 1.0, beyond, share)) + 0.5 * exactly
         slope = 0.5 * exactly * (a / share + b / (1.0 - share))
         step = np.log(tail / value) * value / slope
-        share = np.clip(share + step, low, high)
+        share = np.clip(share + step, 0.5 * share, 0.5 * (1.0 + share))
         if np.all(np.abs(step) <= _CLOSE * share):
             break
     found[some] = share

@@ -21,7 +21,7 @@ from stakes.curves import (
     rarer_rows,
     reliability_curve_of,
 )
-from stakes.inference import RATES_NEEDED, PairedRows, confidence_band
+from stakes.inference import RATES_NEEDED, PairedRows, confidence_band, reached
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, say, visible
 from stakes.report._page import SPOKEN, Model, counted_per
@@ -253,7 +253,7 @@ class CostBins:
     def placed(self, scores: Floats) -> tuple[Places, Floats]:
         """In which stretch each score lies, counted from the class's own end, and the part of that lost."""
         cuts, seen = self._seen, 1.0 - scores if self.positive else scores
-        places = np.clip(np.searchsorted(cuts, seen, side="right") - 1, 0, self.size - 1)
+        places = np.clip(reached(seen, cuts) - 1, 0, self.size - 1)
         return places, 0.5 * (seen - cuts[places]) * (seen + cuts[places])
 
     def summed(self, placed: tuple[Places, Floats], weight: Floats, groups: Places, count: int) -> Floats:
