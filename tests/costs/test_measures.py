@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cost_cases import BY_NAME, CASES, PROPER, scores_that_matter
 from hypothesis import assume, given, strategies as st
+from scipy import integrate, special
 from strategies import GRID, atoms, continuous, distributions, intervals, scores
 
 from stakes import costs
@@ -347,6 +348,27 @@ def test_what_is_held_does_not_depend_on_the_mass(scale):
         for s in (0.1, 0.3, 0.65, 1.0):
             assert float(one.negative_loss(s)) == pytest.approx(float(five.negative_loss(s)), rel=1e-12)
             assert float(one.positive_loss(s)) == pytest.approx(float(five.positive_loss(s)), rel=1e-12)
+
+
+@pytest.mark.parametrize("b", [1.003, 1.05, 1.2, 2.0])
+def test_what_is_held_is_right_where_the_density_vanishes_slowly(b):
+    # E[c / (1 - c)] = a / (b - 1) for a Beta density; up to s by quadrature for algebraic ends (QUADPACK's QAWS)
+    a, s = 2.0, 0.875
+    law = costs.Beta(a, b)
+    until, _ = integrate.quad(lambda c: (1 - c) ** (b - 2), 0.0, s, weight="alg", wvar=(a, 0))
+    until /= special.beta(a, b)
+    for found in (costs.held(law, "false_negative"), costs.held(law.flip(), "false_positive").flip()):
+        assert found.negative_loss(np.inf) == pytest.approx(a / (b - 1.0), rel=1e-12)
+        assert found.negative_loss(s) == pytest.approx(until, rel=1e-12)
+        assert found.positive_loss(s) == pytest.approx(special.betaincc(a, b, s), rel=1e-12)
+
+
+def test_a_mirrored_density_that_vanishes_slowly_is_held_in_its_own_cost_ratios():
+    # the density of 1 - c is c**k, so that false positives cost the integral of (1 - c) c**(k - 1)
+    for k in (0.05, 0.5):
+        found = costs.held(costs.Density(lambda c, k=k: c**k, 0.0, 1.0).flip() * 2.0, "false_negative")
+        assert found.negative_loss(np.inf) == pytest.approx((k + 1.0) * (1.0 / k - 1.0 / (k + 1.0)), rel=1e-9)
+        assert found.positive_loss(0.5) == pytest.approx(0.5 ** (k + 1.0), rel=1e-12)
 
 
 def test_measures_are_summed_by_sum_and_by_nothing_else():

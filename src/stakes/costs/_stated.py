@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.base.validation import Floats, check_number, check_size
 from stakes.costs._base import CostDistribution, Weighted
-from stakes.costs._distributions import Density, Empirical, Fixed, NetBenefitUniform, Uniform
+from stakes.costs._distributions import Beta, Density, Empirical, Fixed, NetBenefitUniform, Uniform
 
 # Cost ratios from stated costs of mistakes.
 
@@ -207,11 +207,17 @@ def _divided(part: CostDistribution, scale: str) -> Iterator[tuple[CostDistribut
         plain = scale == "false_negative"
         yield (NetBenefitUniform(*bounds) if plain else NetBenefitUniform(1 - bounds[1], 1 - bounds[0]).flip()), 1.0
         return
+    if type(part) is Beta:
+        a, b = (part.a, part.b - 1.0) if scale == "false_negative" else (part.a - 1.0, part.b)
+        if min(a, b) > 0.0:  # the next Beta: their complete beta functions differ by a quotient
+            yield Beta(a, b, part.low, part.high), (a + b) / (b if scale == "false_negative" else a)
+            return
     try:
-        if part.high == 1.0 and scale == "false_negative":  # 1 - c has too few digits there to see a divergence
+        if part.high == 1.0 and scale == "false_negative":  # 1 - c has too few digits next to 1, its mirror image not
             flipped = part.flip()
-            Density(lambda c: flipped.density(c) / c, 0.0, flipped.high)
-        yield Density(lambda c: part.density(c) / _fixed_cost(c, scale), part.low, part.high), 1.0
+            yield Density(lambda c: flipped.density(c) / c, flipped.low, flipped.high).flip(), 1.0
+        else:
+            yield Density(lambda c: part.density(c) / _fixed_cost(c, scale), part.low, part.high), 1.0
     except ValueError as error:
         raise _infinite_mean_error(part, scale) from error
 
