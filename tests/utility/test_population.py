@@ -214,6 +214,18 @@ def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
         assert found.utility == pytest.approx(values[best], abs=1e-12)
 
 
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_the_unit_of_the_weights_changes_no_threshold(name):
+    rng = np.random.default_rng(0)
+    score = rng.random(60)
+    y = rng.random(60) < score
+    plain = population_threshold(y, score, MEASURES[name], n_resamples=0)
+    assert 0.0 < plain.threshold < 1.0 or name == "recall"
+    for weight in (2.0**-460, 2.0**-280, 2.0**300, 2.0**450):
+        found = population_threshold(y, score, MEASURES[name], sample_weight=np.full(60, weight), n_resamples=0)
+        assert (found.threshold, found.utility) == (plain.threshold, plain.utility)
+
+
 def test_resampled_thresholds_are_those_of_the_repeated_rows():
     rng = np.random.default_rng(5)
     score, y = rng.permutation(40) / 40, rng.integers(0, 2, 40)

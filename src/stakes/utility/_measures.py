@@ -516,8 +516,8 @@ class MCC(Measure):
 
     def _value(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats, zero_division: float) -> Floats:
         del zero_division
-        product = (tp + fp) * (tp + fn) * ((tn + fp) * (tn + fn))
-        return ratio(tp * tn - fp * fn, np.sqrt(product), 0.0)
+        spread = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))  # the product of all four may overflow
+        return ratio(tp * tn - fp * fn, spread, 0.0)
 
 
 @dataclass(frozen=True)
