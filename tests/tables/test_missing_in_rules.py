@@ -124,14 +124,31 @@ def one_by_one(rule, columns, missing):
     return found
 
 
-def in_sqlite(columns, text):
+def in_sqlite(columns, text, kind="REAL"):
     with sqlite3.connect(":memory:") as connection:
-        names = ", ".join(f'"{name}" REAL' for name in columns)
+        names = ", ".join(f'"{name}" {kind}' for name in columns)
         connection.execute(f"CREATE TABLE t (row INTEGER, {names})")
         marks = ", ".join("?" * (len(columns) + 1))
         rows = zip(range(len(next(iter(columns.values())))), *columns.values(), strict=True)
         connection.executemany(f"INSERT INTO t VALUES ({marks})", rows)  # noqa: S608
         return [row[0] for row in connection.execute(f"SELECT {text} FROM t ORDER BY row")]  # noqa: S608
+
+
+@pytest.mark.parametrize("missing", ["refuse", "act", "wait"])
+@pytest.mark.parametrize("name", ALL)
+def test_sqlite_reads_columns_of_texts_as_the_numbers_that_they_spell(name, missing):
+    rule, names = made(name)
+    rng = np.random.default_rng(4)
+    spelt = {each: [0.6, 0.6, 0.6, 0.6, 5e-05, *rng.random(200).round(3).tolist(), np.inf, -np.inf] for each in names}
+    texts = {
+        each: ["0.6", ".6", "6e-1", " 0.6", "5e-05", *(f"{value:.3f}" for value in values[5:-2]), "9e999", "-9e999"]
+        for each, values in spelt.items()
+    }
+    found = in_sqlite(texts, rule.to_sql(*names, dialect="sqlite", missing=missing), kind="TEXT")
+    assert found == one_by_one(rule, spelt, missing)
+    for no_number in ("", "n/a", "0.6 or so"):
+        columns = {each: [no_number] for each in names}
+        assert in_sqlite(columns, rule.to_sql(*names, dialect="sqlite", missing=missing), kind="TEXT") == [None]
 
 
 def numbered(columns):

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # A formula made of sums, products, quotients and comparisons of doubles, in one order, has the same bits everywhere.
 # Comparisons with NaN do not: DuckDB, Postgres, Snowflake and Spark order it above every number. A decision is
 # therefore taken only where each input less itself is zero, which holds neither of NULL, nor of NaN, nor of an
-# infinite number.
+# infinite number; in SQLite, where '' less itself is zero, only where each lies between the two infinities.
 
 Dialect = Literal["duckdb", "postgres", "bigquery", "snowflake", "spark", "sqlite"]
 DIALECTS = get_args(Dialect)
@@ -208,7 +208,8 @@ def _exact(value: float) -> str:
     while power > 0:
         text = f"({text} {sign} CAST({2 ** min(power, _LONGEST)} AS REAL))"
         power -= _LONGEST
-    return text
+    # with the cast outside, a column of texts is compared as the numbers that they spell
+    return text if text.startswith("CAST") else f"CAST({text} AS REAL)"
 
 
 def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
@@ -459,8 +460,11 @@ def where_known(condition: Any, found: Any) -> Any:
 
 
 def is_fine(value: Any, within: tuple[float, float] | None = None) -> Any:
-    """Test, in any engine, whether a value is finite and within bounds."""
-    ok = at_most(value - value, 0.0)
+    """Test, in any engine, whether a value is a finite number and within bounds."""
+    if isinstance(value, Sql) and value.dialect == "sqlite":  # which orders a text above every number
+        ok = Sql(f"(({value} > CAST(-9e999 AS REAL)) AND ({value} < CAST(9e999 AS REAL)))", value.dialect)
+    else:
+        ok = at_most(value - value, 0.0)
     return ok if within is None else ok & at_least(value, within[0]) & at_most(value, within[1])
 
 
