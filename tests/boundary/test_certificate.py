@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.stats import binom, binomtest
 
-from stakes.boundary import Certificate, _certificate, fit_boundary
+from stakes.boundary import Boundary, Certificate, _certificate, fit_boundary
 from stakes.boundary._certificate import (
     binomial_tail,
     certify,
@@ -220,6 +220,21 @@ def test_rank_of_a_row_does_not_depend_on_its_batch():
     whole = ranker.rank(score, uncertainty)
     single = [float(ranker.rank(score[i : i + 1], uncertainty[i : i + 1])[0]) for i in range(1003)]
     assert whole.tolist() == single
+
+
+@pytest.mark.parametrize("power", [-900, 600, 1000])
+def test_the_unit_of_the_scores_changes_no_rank(power):
+    y, score, uncertainty, _ = informative(6, n=200)
+    spread = 4.0 * score - 2.0
+    large = np.ldexp(spread, power)
+    assert Ranker.fit(y, large, uncertainty).rank(large, uncertainty).tolist() == (
+        Ranker.fit(y, spread, uncertainty).rank(spread, uncertainty).tolist()
+    )
+    boundary = fit_boundary(y, large, uncertainty, min_precision=0.5, solver="ranker")
+    assert np.array_equal(
+        Boundary.from_json(boundary.to_json()).predict(large, uncertainty),
+        fit_boundary(y, spread, uncertainty, min_precision=0.5, solver="ranker").predict(spread, uncertainty),
+    )
 
 
 def test_separated_rows_leave_the_ranker_finite():

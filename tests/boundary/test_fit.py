@@ -242,6 +242,20 @@ def test_capacity_of_a_fold_is_its_share(rows):
     assert gain.value * y.sum() / gain.precision == pytest.approx(300, rel=0.1)
 
 
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_few_rows_are_reported_without_folds(n):
+    boundary = fit_boundary([1, 0, 1, 1][:n], [0.4, 0.1, 0.2, 0.3][:n], [1, 2, 3, 4][:n], min_precision=0.5)
+    few = f"Whether uncertainty helps is not known: {n} rows are too few for 5 folds."
+    assert boundary.report().splitlines() == [few, repr(boundary)]
+
+
+@pytest.mark.parametrize("score", [20240101120000123, -9.1e15, 1e300])
+def test_scores_that_are_all_the_same_large_number_are_fitted(score):
+    boundary = fit_boundary([0, 1, 1], [score] * 3, [1, 2, 3], min_precision=0.5)
+    assert boundary.true_positives.sum() == 2
+    assert Boundary.from_json(boundary.to_json()).predict([score] * 3, [1, 2, 3]).sum() == boundary.selected.sum()
+
+
 def test_weighted_rows_are_not_resampled(rows):
     boundary = fit_boundary(*rows, min_precision=0.9, sample_weight=np.full(N, 2))
     assert boundary.report().startswith("Whether uncertainty helps is not known")

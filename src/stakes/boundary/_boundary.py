@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
 from stakes.base.validation import Bools, Floats, as_fraction, by_name, check_same_order, to_array, to_floats
 from stakes.boundary._certificate import Certificate, read_certificate
-from stakes.boundary._out_of_fold import Gain, Optimism, Settings, estimate_gain, estimate_optimism
+from stakes.boundary._out_of_fold import FOLDS, Gain, Optimism, Settings, estimate_gain, estimate_optimism
 from stakes.boundary._problem import GOALS, BinCounts, BoundaryProblem, BoundaryRows, Ints, level_of, read_covariates
 from stakes.boundary._rules import LevelRule, RankedRule, Rule, ShiftedRule, read_rule
 from stakes.boundary._solvers import goal_value, scaled_value
@@ -529,7 +529,7 @@ class Boundary(Tabular):
         found: Any = self.predict(*columns, missing=missing)
         return delivered(found.model().SerializeToString(), path)
 
-    def gain(self, *, confidence_level: float = 0.95, cv: int = 5, random_state: Any = 0) -> Gain:
+    def gain(self, *, confidence_level: float = 0.95, cv: int = FOLDS, random_state: Any = 0) -> Gain:
         """What uncertainty adds to a single threshold on rows that neither was fitted to.
 
         Parameters
@@ -627,8 +627,10 @@ class Boundary(Tabular):
         Uncertainty does not help on these data as far as they can tell: recall ...
         """
         rows, _ = self._fitted_to()
-        if rows.weight is not None:
-            return "\n".join(["Whether uncertainty helps is not known: weighted rows are not independent.", repr(self)])
+        if rows.weight is not None or len(rows.y) < FOLDS:
+            few = f"{len(rows.y)} rows are too few for {FOLDS} folds"
+            why = few if rows.weight is None else "weighted rows are not independent"
+            return f"Whether uncertainty helps is not known: {why}.\n{self!r}"
         gain = self.gain(random_state=random_state)
         lines = [gain.verdict, str(gain), repr(self)]
         if self.certificate is not None:

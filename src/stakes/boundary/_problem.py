@@ -430,7 +430,11 @@ class BinCounts:
 def count_cells(rows: BoundaryRows, cuts: Floats) -> BinCounts:
     """Count rows and positives by level in equal intervals of the score."""
     low, high = float(rows.score.min()), float(rows.score.max())
-    low, high = (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high if high > low else low + 1.0)
+    low, high = (
+        (0.0, 1.0)
+        if low >= 0.0 and high <= 1.0
+        else (low, high if high > low else low + max(1.0, _CELLS * np.spacing(abs(low))))
+    )
     edges = np.linspace(low, high, _CELLS + 1)
     column = np.clip(((rows.score - low) * (_CELLS / (high - low))).astype(np.int64), 0, _CELLS - 1)
     place = level_of(cuts, rows.uncertainty) * _CELLS + column

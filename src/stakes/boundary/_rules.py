@@ -51,8 +51,11 @@ class Ranker:
         """Fit by Newton's method with a small ridge penalty; a row of weight k counts as k rows."""
         log_odds = bool(score.min() >= 0.0 and score.max() <= 1.0)
         z = _log_odds(score) if log_odds else score
-        centre = float(np.average(z, weights=weight))
-        spread = float(np.sqrt(np.average((z - centre) ** 2, weights=weight)))
+        power = int(np.frexp(np.abs(z).max())[1])  # below 1 by a power of two, where squares do not overflow
+        below_one = np.ldexp(z, -power)
+        mean = np.average(below_one, weights=weight)
+        centre = float(np.ldexp(mean, power))
+        spread = float(np.ldexp(np.sqrt(np.average((below_one - mean) ** 2, weights=weight)), power))
         knots, ranks = _rank_scale(uncertainty, weight)
         model = cls(np.zeros(N_COEFFICIENTS), log_odds, centre, spread if spread > 0.0 else 1.0, knots, ranks)
         design = np.column_stack(model._columns(score, uncertainty))
@@ -330,6 +333,7 @@ def _fit_level(level: SortedLevel, k: int) -> tuple[Floats, Floats]:
 
 TIED = 1e-13  # values this close differ by rounding, and a row at the threshold belongs to the region
 _FARTHEST = 1e100  # in standardised scores; the quadratic has turned long before
+_LARGEST = 2.0**1022  # in scores; twice as much is no double
 
 
 def steps_of(ranker: Ranker, threshold: float) -> Floats:
@@ -364,7 +368,7 @@ def _ends(ranker: Ranker) -> tuple[float, float]:
     """Scores beyond which the ranking is constant."""
     if ranker.log_odds:
         return 0.0, 1.0
-    reach = ranker.scale * _FARTHEST
+    reach = min(ranker.scale * _FARTHEST, _LARGEST)
     return ranker.centre - reach, ranker.centre + reach
 
 
