@@ -478,3 +478,9 @@ def test_whole_numbers_that_are_not_counted_from_0_name_their_own_classes_and_ac
     assert found.selection.references == text.selection.references
     kept, texts = (decision_calibration_test(labels, prob, **asked) for labels in (y + 1, np.array(["1", "2", "3"])[y]))
     assert [str(each["action"]) for each in kept.by_action] == [each["action"] for each in texts.by_action]
+
+
+def test_a_model_that_costs_more_than_one_action_for_all_adds_to_its_cost():
+    # wrong in every row: 1 a row, where either action alone costs 0.5 and perfect knowledge 0
+    found = evaluate_actions([0, 1] * 50, [[0.3, 0.7], [0.8, 0.2]] * 50, matrices=[[0, 1], [1, 0]])
+    assert "the best single action 0.500: model adds 100% of what lies between." in found.conclusion[-2]

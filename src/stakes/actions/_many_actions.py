@@ -885,10 +885,11 @@ class ActionEvaluation(Tabular):
         best = self.best
         each = "" if len(self.rows.problem.matrices) == 1 else "at each matrix "
         left = f"With perfect knowledge a decision would cost {number(best.oracle)}, by the best single action {each}"
-        saved = "" if math.isnan(best.skill) else f": {best.model} saves {percent(best.skill)} of what lies between"
+        saved, of = "saves" if best.skill >= 0.0 else "adds", f"{percent(abs(best.skill))} of what lies between"
+        gained = "" if math.isnan(best.skill) else f": {best.model} {saved} {of}"
         bill = self.calibration().sentence
         mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
-        return [*self.selection.sentences, f"{left}{number(best.best_constant)}{saved}.", mine, *self._along()]
+        return [*self.selection.sentences, f"{left}{number(best.best_constant)}{gained}.", mine, *self._along()]
 
     def told(self, show: Callable[[str], str]) -> list[str]:
         """The conclusion with every long name of a model or action as ``show`` writes it."""
