@@ -61,6 +61,13 @@ def test_cost_matrix_ratio_is_where_the_two_decisions_cost_the_same(tn, gap_nega
     assert moved == pytest.approx(c, abs=1e-9)
 
 
+@pytest.mark.parametrize("matrix", [(-1e308, 1e308, 1e308, -1e308), (0, 1e308, 1.5e308, -1e308), (0.1, 0.3, 0.7, 0.2)])
+def test_cost_matrix_ratio_is_rounded_once(matrix):
+    tn, fp, fn, tp = map(Fraction, matrix)
+    assert costs.from_cost_matrix(*matrix) == float((fp - tn) / (fp - tn + fn - tp))
+    assert costs.from_cost_matrix(0, 1, 1e-20, 0) == 1.0
+
+
 @pytest.mark.parametrize(
     "matrix", [(0, 0, 5, 0), (1, 0, 5, 0), (0, 1, 0, 0), (0, 1, 0, 1), (0, NAN, 5, 0), (0, INF, 5, 0), (-INF, 1, 5, 0)]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
     Returns
     -------
     float
-        (fp - tn) / ((fp - tn) + (fn - tp)), in (0, 1).
+        (fp - tn) / ((fp - tn) + (fn - tp)), correctly rounded: 0 or 1 only where no double lies between.
 
     Raises
     ------
@@ -144,7 +145,8 @@ def from_cost_matrix(tn: float, fp: float, fn: float, tp: float) -> float:
     a, b, c, d = (check_number(value, name) for name, value in given.items())
     if not all(map(math.isfinite, (a, b, c, d))) or not (b > a and c > d):
         raise ValueError(f"costs must be finite with fp > tn and fn > tp, got tn={tn}, fp={fp}, fn={fn}, tp={tp}.")
-    return (b - a) / ((b - a) + (c - d))
+    acting, waiting = Fraction(b) - Fraction(a), Fraction(c) - Fraction(d)  # whose doubles may be infinite
+    return float(acting / (acting + waiting))
 
 
 # The measure that makes mean regret an amount of money, with the cost of one kind of mistake fixed as stated.
