@@ -397,6 +397,15 @@ def test_what_atoms_cost_where_they_are_deferred_is_that_of_the_cheapest_action(
         assert [float(each[0]) for each in found] == pytest.approx([factor * each for each in known], abs=1e-12)
 
 
+@pytest.mark.parametrize("tie", [0.0, 0.25, 1.0])
+def test_the_share_acted_on_is_that_of_ties_where_deferring_never_pays(tie):
+    law = costs.Empirical([0.2, 0.5], [1.0, 3.0], tie=tie) + costs.Fixed(0.5, tie=1.0 - tie)
+    _, _, acted = costs.Deferral(fee=0.4).where_deferred(law, [0.1, 0.2, 0.5, 0.6])
+    assert acted == pytest.approx([0.0, 0.25 * tie, 0.25 + 0.75 * tie + 1.0 - tie, 2.0], abs=1e-15)
+    found = evaluate_deferral([0, 1, 1], [0.5, 0.5, 0.2], costs=costs.Empirical([0.5], tie=tie), deferral=0.4)
+    assert found.shares["act"] == pytest.approx(2 / 3 * tie)
+
+
 def test_smallest_of_a_window_is_the_last_of_equals():
     rng = np.random.default_rng(2)
     for n in (1, 2, 7, 40, 200):

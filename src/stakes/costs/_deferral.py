@@ -312,7 +312,9 @@ class Deferral:
             first = np.maximum(np.searchsorted(low, s, side="left"), last)
             sums = np.concatenate([np.zeros((2, 1)), np.cumsum([values * weights, (1.0 - values) * weights], 1)], 1)
             rising, falling = sums[:, first] - sums[:, last]
-            return rising, falling, sums[:, last].sum(axis=0)
+            at = np.maximum(last - 1, 0)
+            tied = (s == values[at]) & (low[at] == high[at])  # where a score equals a cost ratio that is never deferred
+            return rising, falling, sums[:, last].sum(axis=0) - (1.0 - costs.tie) * np.where(tied, weights[at], 0.0)
         low, high, open_ = self.deferred_between(s)
         rising, falling = np.zeros(s.shape), np.zeros(s.shape)
         rising[open_] = costs.negative_loss(high[open_]) - costs.negative_loss(low[open_])
