@@ -317,13 +317,14 @@ def test_columns_of_pandas_that_are_named_by_numbers_are_taken_by_name():
         lambda y, p: fit_deferral(y, p, costs=0.3, deferral=0.1).predict,
     ],
 )
-def test_rules_refuse_columns_whose_names_say_that_the_positive_class_stands_first(names, decide):
+def test_rules_refuse_columns_named_1_and_0_and_say_of_which_positive_class_that_is_wrong(names, decide):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.01, 0.99, 300)
     predict = decide((rng.uniform(size=300) < p).astype(int), p)
     frame = pytest.importorskip("pandas").DataFrame(np.column_stack([p, 1 - p]), columns=names)
     np.testing.assert_array_equal(np.asarray(predict(frame.iloc[:, ::-1])), np.asarray(predict(p)))
-    with pytest.raises(ValueError, match=r"must have that of the positive class last, got .*: order them so, or pass"):
+    remedy = "order them so, or pass that of the positive class alone"
+    with pytest.raises(ValueError, match=rf"must be \[.*\] where .* is the positive class, got .*: {remedy}"):
         predict(frame)
     frame.columns = ["b", "a"]  # nothing is known of these
     np.testing.assert_array_equal(np.asarray(predict(frame)), np.asarray(predict(np.asarray(frame))))

@@ -1,5 +1,6 @@
 """Class weights, sampling and prior shift: exact arithmetic and minimised losses as oracles, tails, logits, errors."""
 
+import re
 from fractions import Fraction
 from functools import partial
 
@@ -321,9 +322,10 @@ def test_a_share_beside_named_columns_is_of_the_label_that_stands_last():
 def test_one_number_beside_columns_that_put_the_positive_class_first_is_refused(library, pair, correct):
     p = np.array([0.2, 0.9])
     frame = pytest.importorskip(library).DataFrame({pair[0]: p, pair[1]: 1.0 - p})
-    with pytest.raises(ValueError, match=r"^the columns of y_prob must have that of the positive class last, got \['"):
+    order = f"the columns of y_prob must be {[pair[1], pair[0]]} where {pair[0]!r} is the positive class, got {[*pair]}"
+    with pytest.raises(ValueError, match=f"^{re.escape(order)}: order them so, or pass labels= "):
         correct(frame)
-    with pytest.raises(ValueError, match=r"^the columns of y_prob must have that of the positive class last"):
+    with pytest.raises(ValueError, match=f"^{re.escape(order)}"):
         estimate_prior(frame, training_prior=0.3, n_resamples=0)
     expected = p / (p + 9.0 * (1.0 - p))
     assert correct(frame[[pair[1], pair[0]]])[:, 1] == pytest.approx(expected, abs=1e-15)

@@ -278,23 +278,23 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
 
 
 def refuse_positive_first(names: Sequence[Any], name: str, remedy: str) -> None:
-    """Raise where two columns of a frame are named 0 and 1, or -1 and 1, and the positive one stands first.
+    """Raise where two columns of a frame are named 1 and 0, or 1 and -1: nothing says which of them is positive.
 
     Examples
     --------
     >>> from stakes.base.formulas import refuse_positive_first
-    >>> refuse_positive_first(["1", "0"], "y_prob", "pass that column alone")
+    >>> refuse_positive_first(["1", "0"], "y_prob", "pass one column")
     Traceback (most recent call last):
-    ValueError: the columns of y_prob must have that of the positive class last, got ['1', '0']: order them so, or ...
+    ValueError: the columns of y_prob must be ['0', '1'] where '1' is the positive class, got ['1', '0']: order them ...
     """
     if label_places(names, [1]) == [1, 0]:  # 1 is of either pair
-        rule = f"the columns of {name} must have that of the positive class last"
-        raise ValueError(f"{rule}, got {list(names)}: order them so, or {remedy}.")
+        rule = f"the columns of {name} must be {[*names][::-1]} where {names[0]!r} is the positive class"
+        raise ValueError(f"{rule}, got {[*names]}: order them so, or {remedy}.")
 
 
 def positive_scores(scores: Any, name: str = "y_prob") -> NDArray[Any]:
     """Select the column that a rule decides by where no labels are known: the second of two."""
-    refuse_positive_first(frame_names(scores), name, "pass that column alone")
+    refuse_positive_first(frame_names(scores), name, "pass that of the positive class alone")
     return pick_positive_column(scores, np.empty(0), None, name)
 
 
