@@ -1,5 +1,6 @@
 """The answer: one table whose columns hold at once, and sentences that say no more than it shows."""
 
+import html
 import math
 import re
 
@@ -289,6 +290,19 @@ def test_costs_in_money_and_per_another_number():
     hundred = evaluate(y, models, costs=(0.1, 0.4), per=100.0).answer
     assert hundred.per == "per 100 decisions"
     assert hundred.table.rows[0]["cost"] == pytest.approx(plain.table.rows[0]["cost"] / 10.0)
+
+
+@pytest.mark.parametrize("name", ["**x\x1b[31m <script>", "|b <i>", "# best", "> c", "&copy; 1"])
+def test_names_that_begin_with_marks_are_shown_as_they_are_in_markdown(name):
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    y, models = sample()
+    answer = evaluate(y, {name: models["good"], "fair": models["fair"]}, costs=(0.1, 0.4)).answer
+    page = reader.render(answer.to_markdown())
+    assert re.findall(r"<(?:script|i|h\d|blockquote)\b|\x1b", page) == []
+    assert page.count("<strong>") == page.count("<table>") == 1
+    shown = html.unescape(page)
+    for sentence in (answer.advice, answer.cost, answer.table.rows[0]["label"]):
+        assert sentence.replace("\x1b", "\\x1b") in shown
 
 
 def test_faces_show_the_same_sentences():

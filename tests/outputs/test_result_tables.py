@@ -196,12 +196,17 @@ def test_a_cell_has_its_interval_and_p_value(value, ends, text):
 
 
 @pytest.mark.parametrize(
-    "name", ["**b**", "_b_", "__b__", "a_b", "*", "`c`", "~~x~~", "[x](http://a.b)", "a|b", "<b>", r"a\*b", "x[1, 2]"]
+    "name",
+    [
+        *("**b**", "_b_", "__b__", "a_b", "*", "`c`", "~~x~~", "[x](http://a.b)", "a|b", "<b>", r"a\*b", "x[1, 2]"),
+        *("# best", "###### b", "1. x", "12) y", "- b", "+ c", "> c", ">c", "[a]: http://a.b", "-0.5", "3.5"),
+        *("&copy;", "a&lt;b", "&#35; b", "&#x23; b", "R&D; b", "a & b"),
+    ],
 )
 def test_a_reader_of_markdown_shows_a_cell_as_it_is(name):
     reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
     for written in (markdown_table([markdown_cell(name), "n"], [[markdown_cell(name), "1"]]), markdown_cell(name)):
         page = reader.render(written)
-        assert re.findall(r"<(?:strong|em|code|s|a|b)\b", page) == []
+        assert re.findall(r"<(?:strong|em|code|s|a|b|h\d|ul|ol|blockquote)\b", page) == []
         shown = [html.unescape(text) for text in re.findall(r">([^<>]+)</(?:th|td|p)>", page)]
         assert shown in ([name, "n", name, "1"], [name])

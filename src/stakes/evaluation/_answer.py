@@ -35,7 +35,6 @@ from stakes.outputs.text import (
     percent,
     say,
     stated,
-    visible,
     with_short_names,
 )
 from stakes.variance.sums import half_width
@@ -161,10 +160,10 @@ class Answer(Tabular):
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the answer as Markdown, and write it where a path is given."""
         header, *rows = [[markdown_cell(cell) for cell in row] for row in self._shortened()]
-        parts = [self.read, self.meaning, f"**{markdown_cell(self.advice)}**", self.cost, markdown_table(header, rows)]
-        parts += [self.unit, *self.beneath, *(f"{each.code}: {each.sentence}" for each in self.findings)]
-        text = "\n\n".join(part if part.startswith(("|", "**")) else markdown_cell(visible(part)) for part in parts)
-        return delivered(text, path)
+        said = [self.unit, *self.beneath, *(f"{each.code}: {each.sentence}" for each in self.findings)]
+        lines = [markdown_cell(line) for line in (self.read, self.meaning, self.advice, self.cost, *said)]
+        parts = [*lines[:2], f"**{lines[2]}**", lines[3], markdown_table(header, rows), *lines[4:]]
+        return delivered("\n\n".join(parts), path)
 
     def _shortened(self) -> list[list[str]]:
         return [[with_short_names(cell, [cell]) for cell in row] for row in self.cells()]

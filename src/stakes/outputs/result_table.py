@@ -67,17 +67,20 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 # what begins or ends emphasis, code, a cell or the address of a link; an underscore within a word marks nothing
 _MARKS = re.compile(r"[\\|*`]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\](?=[(\[])")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_BEGINS_BLOCK = re.compile(r"^\d*(?=#+ |[-+.)] |>|\[[^\]]+\]:)")  # heading, list, quotation or address of a link
 
 
 def markdown_cell(text: str) -> str:
-    r"""Return text as one line that ends no cell, opens no tag and marks nothing as bold, code or a link.
+    r"""Return text as one line that hides, ends, opens and marks nothing: no cell, tag, block, bold, code or link.
 
     Examples
     --------
-    >>> print(markdown_cell("a|b <i>"), markdown_cell("**b** of model_1"))
-    a\|b &lt;i> \*\*b\*\* of model_1
+    >>> print(markdown_cell("a|b <i>"), markdown_cell("**b** of model_1"), markdown_cell("1. b &lt; c"))
+    a\|b &lt;i> \*\*b\*\* of model_1 1\. b &amp;lt; c
     """
-    return _MARKS.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")
+    marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
+    return _BEGINS_BLOCK.sub(r"\g<0>\\", _ENTITY.sub("&amp;", marked).replace("<", "&lt;"))
 
 
 # Tables and lists for notebooks. They have no colours of their own, so that light and dark themes both suit them.
