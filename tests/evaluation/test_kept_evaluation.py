@@ -438,7 +438,7 @@ def test_fewer_positives_than_their_weights_need_are_refused():
         KeptEvaluation.from_json(json.dumps(content))
 
 
-def test_evaluations_of_other_labels_are_not_added():
+def test_evaluations_of_other_labels_are_not_added_or_compared():
     y, p = np.tile([0, 1, 0, 1, 1], 40), np.tile([0.1, 0.7, 0.3, 0.2, 0.4], 40)
 
     def keep(other, weight=None):
@@ -447,11 +447,18 @@ def test_evaluations_of_other_labels_are_not_added():
 
     with pytest.raises(ValueError, match="merge needs evaluations of the same labels, got 1 beside 0 and beside 2"):
         keep(0).merge(keep(2))
+    for before, today in ((0, 2), (2, 0), (-1, 2)):
+        labels = f"of the same labels, got 1 beside {today} and beside {before}"
+        with pytest.raises(ValueError, match=f"^compare needs evaluations {labels}"):
+            keep(today).compare(keep(before))
+        with pytest.raises(ValueError, match=f"^check needs evaluations {labels}"):
+            keep(today).evaluate().check(against=keep(before).evaluate())
     unknown = json.loads(keep(2).to_json())
     assert unknown.pop("neg_label") == 2
     unknown = KeptEvaluation.from_json(json.dumps(unknown))
     for one, two, wanted in ((0, 0, 0), (2, 2, 2), (0, -1, None), (2, None, 2)):
         first, second = (unknown if other is None else keep(other) for other in (one, two))
+        assert [change.change for change in first.compare(second).of("cost")] == [0.0]
         for both in (first.merge(second), second.merge(first)):
             assert KeptEvaluation.from_json(both.to_json()).options.neg_label == wanted
     weight = (np.arange(200) > 9) * 1.0

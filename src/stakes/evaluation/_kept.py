@@ -12,7 +12,7 @@ from stakes.base.validation import check_kind, check_whole
 from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable, in_cells
 from stakes.costs import CostDistribution
-from stakes.evaluation._changes import Changes, changes_between
+from stakes.evaluation._changes import Changes, changes_between, shared_label
 from stakes.evaluation._evaluate import check_request, check_tables, evaluate_tables
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -207,19 +207,9 @@ class KeptEvaluation:
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
         groups = merged(self.groups, other.groups, self.options)
-        options, n_dropped = replace(self.options, neg_label=self._other_label(other)), self.n_dropped + other.n_dropped
+        label = shared_label("merge", self.pos_label, self.options.neg_label, other.options.neg_label)
+        options, n_dropped = replace(self.options, neg_label=label), self.n_dropped + other.n_dropped
         return replace(self, tables=tables, pairs=pairs, options=options, n_dropped=n_dropped, groups=groups)
-
-    def _other_label(self, other: KeptEvaluation) -> str | float | None:
-        """The label beside the positive one of both, or raise where they are two; 0 and -1 may both stand beside 1."""
-        mine, its = self.options.neg_label, other.options.neg_label
-        if mine is None or its is None or mine == its:
-            return its if mine is None else mine
-        if self.pos_label == 1 and {mine, its} == {0, -1}:
-            return None
-        raise ValueError(
-            f"merge needs evaluations of the same labels, got {self.pos_label!r} beside {mine!r} and beside {its!r}."
-        )
 
     def compare(self, other: KeptEvaluation) -> Changes:
         """Say what changed from another evaluation of independent rows, such as yesterday's.
@@ -239,7 +229,7 @@ class KeptEvaluation:
         Raises
         ------
         ValueError
-            If ``other`` is no kept evaluation, models, costs, positive class or other settings differ, or
+            If ``other`` is no kept evaluation, models, costs, labels or other settings differ, or
             ``rule="optimal"``, whose thresholds are fitted to each evaluation.
 
         Examples
