@@ -41,7 +41,7 @@ class Curves:
         wrong, crossing, everywhere = False, False, False
         for second in map(names.index, compared(choice, names)):
             pair = self.bins[first][at], self.bins[second][at]
-            less, more = shown_less(rows, pair, self.thresholds, level)
+            (less,), (more,) = shown_less(rows, pair, self.thresholds, level)
             gap = self.truth[first] - self.truth[second]
             wrong |= bool(np.any(self._between(less) & (gap > -TIES)) or np.any(self._between(more) & (gap < TIES)))
             crossing |= bool(more.any())

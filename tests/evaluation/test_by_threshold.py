@@ -130,7 +130,7 @@ def test_shown_is_what_the_band_of_the_difference_leaves_beyond_zero():
     points = np.linspace(0.05, 0.9, 40)
     band = difference_band(y, sharp, blunt, "regret", thresholds=points, confidence_level=0.99)
     bins = reached(sharp, points), reached(blunt, points)
-    less, more = shown_less(PairedRows(y, [], None), bins, points, 0.99)
+    (less,), (more,) = shown_less(PairedRows(y, [], None), bins, points, 0.99)
     assert less.tolist() == (band.simultaneous_high < 0.0).tolist()
     assert more.tolist() == (band.simultaneous_low > 0.0).tolist()
     assert less.any()

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import integrate, stats
 
 from stakes.inference import largest_of
-from stakes.variance.largest import largest_quantile, normal_draws
+from stakes.variance.largest import Leads, largest_quantile, normal_draws, pair_variances
 
 
 def equal_correlation(count, rho):
@@ -122,3 +122,21 @@ def test_largest_of_independent_errors_has_a_quantile_in_closed_form(count, leve
     for two_sided, exact in ((False, NormalDist().inv_cdf(one)), (True, NormalDist().inv_cdf(0.5 + one / 2.0))):
         found = largest_quantile(np.eye(count), np.zeros((count, 1)), level, two_sided=two_sided)
         assert found == pytest.approx(exact, abs=1e-11)
+
+
+@pytest.mark.parametrize("count", [2, 5, 33, 90])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.975])
+def test_quantile_of_the_largest_lead_is_that_of_every_pair_in_every_draw(count, level):
+    rng = np.random.default_rng(count)
+    root = rng.normal(size=(count, 3)) * rng.gamma(0.5, size=(count, 1)) + 0.3  # of small errors and large
+    covariance = root @ root.T + np.diag(rng.gamma(0.2, size=count))
+    errors = normal_draws(covariance, rng, 3000)
+    variance = pair_variances(covariance) * (rng.random((count, count)) < 0.7)
+    variance[:, -1] = 0.0  # compared with no one
+    leads = Leads(errors, covariance)
+    for behind in (np.arange(count), np.array([count - 1]), rng.permutation(count)[: count // 2 + 1]):
+        gaps = [
+            (errors[i] - errors[j]) / np.sqrt(variance[i, j]) for i in behind for j in np.flatnonzero(variance[i] > 0.0)
+        ]
+        expected = np.quantile(np.max([np.zeros(3000), *gaps], axis=0), level)
+        assert leads.quantile(behind, variance[behind], level) == expected

@@ -186,11 +186,9 @@ def by_threshold(
     count, chosen = max(len(tables), options.n_tried or 0), choice.chosen
     level, others = shared_level(options.confidence_level, count), compared(choice, bins)
     harms = {name: _harm(options, chosen) - _harm(options, name) for name in others}
-    shown = {
-        name: shown_less(rows, (bins[chosen], bins[name]), thresholds, level, more=harms[name] * (1.0 - thresholds))
-        for name in others
-    }
-    less, more = ({name: found[k] for name, found in shown.items()} for k in (0, 1))
+    harm = np.outer(list(harms.values()), 1.0 - thresholds)
+    shown = shown_less(rows, [bins[name] for name in (chosen, *others)], thresholds, level, more=harm)
+    less, more = (dict(zip(others, found, strict=True)) for found in shown)
     always = [name for name in others if less[name].all()]
     curves = {name: _table(name, tables, options) for name in (chosen, *always)}
     # what lies between thresholds is looked up on the rows alone, which a larger harm of the chosen one would change

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -31,7 +32,9 @@ from stakes.variance.decisions import Contest, CostRows, Spread
 from stakes.variance.dependence import dependence_of
 from stakes.variance.largest import (
     ROUNDING,
+    Leads,
     ManyMoments,
+    closed_quantile,
     draws_of,
     largest_of,
     largest_of_draws,
@@ -421,6 +424,7 @@ MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
 _LEAST_DRAWS = 4_000
 _FEW = 3
+_FIRST = 8  # rivals by which most fields are seen not to be equally correlated
 
 
 def select(
@@ -510,7 +514,7 @@ def differences_from(
     contest: Contest, first: str, *, n_tried: int | None = None, confidence_level: float = 0.95
 ) -> Differences:
     """How much more each decision costs than one that was picked among the models, with simultaneous intervals."""
-    field = _Field.of(contest, generator(0))
+    field = _Field.of(contest, generator(0), all_draws=n_tried is not None)
     if first not in field.names:
         return dict.fromkeys(contest.names, (math.nan, math.nan, math.nan))
     return field.more_than(field.names.index(first), field.with_untried(n_tried), confidence_level)
@@ -547,7 +551,7 @@ class _Field:
     same: Integers
 
     @classmethod
-    def of(cls, contest: Contest, rng: np.random.Generator) -> _Field:
+    def of(cls, contest: Contest, rng: np.random.Generator, *, all_draws: bool = True) -> _Field:
         places = np.flatnonzero(np.isfinite(contest.means))
         if not len(places):
             count = len(contest.names)
@@ -555,7 +559,8 @@ class _Field:
         means, covariance = contest.means[places], contest.covariance[np.ix_(places, places)]
         varies = np.diag(covariance) > (ROUNDING * means) ** 2  # treating all does not where the prevalence is known
         covariance = covariance * np.outer(varies, varies)
-        errors, variance = normal_draws(covariance, rng), pair_variances(covariance)
+        errors = normal_draws(covariance, rng, None if all_draws else _draws_of_pairs(len(places)))
+        variance = pair_variances(covariance)
         return cls(contest, places, means, covariance, errors, variance, same_values(means, covariance))
 
     @property
@@ -581,6 +586,8 @@ class _Field:
         """The field with models that were tried and not shown, which come last and have the place -1."""
         models = int(np.count_nonzero(~self.is_reference))
         means, covariance, errors = _with_untried(self.means, self.covariance, self.errors, n_tried, models)
+        if len(means) == len(self.means):
+            return self
         places = np.pad(self.places, (0, len(means) - len(self.means)), constant_values=-1)
         variance, same = pair_variances(covariance), same_values(means, covariance)
         return _Field(self.contest, places, means, covariance, errors, variance, same)
@@ -609,7 +616,7 @@ class _Field:
         They allow for that model having been picked: the critical value is that of the differences between all models,
         and of the references from this one.
         """
-        critical = _critical_of_pairs(tried.covariance, tried.errors, self.is_reference, first, level)
+        critical = tried.critical_of_pairs(self.is_reference, first, level)
         places = np.arange(len(self.means))
         others = places[(self.same != self.same[first]) & (places != first)]
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan, math.nan))
@@ -642,29 +649,54 @@ class _Field:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(gaps == 0.0, 0.0, gaps / np.sqrt(self.variance))
         ratio[self.same[:, None] == self.same[None]] = -np.inf
-        keep = np.ones(len(self.means), dtype=bool)
-        behind = ratio.max(axis=1) > _normal(level)
-        for i in np.flatnonzero(behind & (self.same == np.arange(len(keep)))):
-            keep[self.same == i] = not self._is_excluded(int(i), int(ratio[i].argmax()), tried, level)
-        return keep
+        behind = np.flatnonzero((ratio.max(axis=1) > _normal(level)) & (self.same == np.arange(len(self.means))))
+        if not len(behind):
+            return np.ones(len(self.means), dtype=bool)
+        witness = np.stack([ratio[behind].argmax(axis=1), np.full(len(behind), self.means.argmin())])
+        lead, spread = self.means[behind] - self.means[witness], self.spread(np.tile(behind, 2), witness.ravel())
 
-    def _is_excluded(self, i: int, rival: int, tried: _Field, level: float) -> bool:
-        """Whether a rival leads decision i by more than the critical value of the largest lead."""
-        witness = np.unique([rival, int(self.means.argmin())])
-        lead, spread = self.means[i] - self.means[witness], self.spread(np.full(len(witness), i), witness)
-        least, most = _normal(level), _normal(1.0 - (1.0 - level) / (len(tried.means) - 1))
-        if not np.any(lead > spread.reach(least)) or np.any(lead > spread.reach(most)):
-            return bool(np.any(lead > spread.reach(most)))  # no need of draws
-        rivals = np.flatnonzero((tried.same == np.arange(len(tried.same))) & (tried.variance[i] > 0.0))
-        covariance = tried.covariance
-        leads = covariance[i, i] - covariance[i, rivals][:, None] - covariance[i, rivals][None]
-        scale = np.sqrt(tried.variance[i, rivals])
-        correlation = (leads + covariance[np.ix_(rivals, rivals)]) / np.outer(scale, scale)
-        np.fill_diagonal(correlation, 1.0)
-        some = slice(max(_MOST_VALUES // len(tried.means), _LEAST_DRAWS))
-        errors = (tried.errors[i, some] - tried.errors[rivals, some]) / scale[:, None]
-        critical = largest_quantile(correlation, errors, level, two_sided=False)
-        return bool(np.any(lead > spread.reach(critical)))
+        def exceeded(critical: Floats) -> Bools:
+            return np.asarray((lead > spread.reach(np.tile(critical, 2)).reshape(lead.shape)).any(axis=0))
+
+        critical = np.full(len(behind), _normal(1.0 - (1.0 - level) / (len(tried.means) - 1)))
+        unsure = exceeded(np.full(len(behind), _normal(level))) & ~exceeded(critical)  # only these need draws
+        critical[unsure] = [tried.largest_lead(i, level) for i in behind[unsure].tolist()]
+        return ~np.isin(self.same, behind[exceeded(critical)])
+
+    @cached_property
+    def leads(self) -> Leads:
+        """As many draws of all differences as each decision whose place is open gets."""
+        return Leads(self.errors[:, : _draws_of_pairs(len(self.means))], self.covariance)
+
+    def largest_lead(self, i: int, level: float) -> float:
+        """Quantile of the largest studentised lead of others over decision i."""
+        variance = np.where(self.same == np.arange(len(self.same)), self.variance[i], 0.0)
+        rivals, covariance = np.flatnonzero(variance > 0.0), self.covariance
+        for some in (rivals[:_FIRST], rivals):
+            scale = np.sqrt(variance[some])
+            gaps = covariance[i, i] - covariance[i, some][:, None] - covariance[i, some][None]
+            correlation = (gaps + covariance[np.ix_(some, some)]) / np.outer(scale, scale)
+            np.fill_diagonal(correlation, 1.0)
+            closed = closed_quantile(correlation, level, two_sided=False)
+            if closed is None:  # all are equally correlated only where the first few are
+                return max(self.leads.quantile(np.array([i]), variance[None], level), _normal(level))
+        return cast("float", closed)
+
+    def critical_of_pairs(self, is_reference: Bools, first: int, level: float) -> float:
+        """Quantile of the largest studentised difference between models, and between references and one of them."""
+        count, shown = len(self.means), len(is_reference)
+        reference, hidden = np.append(is_reference, np.zeros(count - shown, dtype=bool)), np.arange(count) >= shown
+        compared = ~(reference | reference[:, None] | (hidden & hidden[:, None]))  # not two that were never shown
+        compared[first, reference] = compared[reference, first] = True
+        variance = np.where(compared, self.variance, 0.0)
+        pairs = np.argwhere(np.triu(variance) > 0.0)
+        if count <= _FEW and 0 < len(pairs) <= 2:  # closed forms
+            contrasts = np.zeros((len(pairs), count))
+            for row, (i, j) in enumerate(pairs):
+                contrasts[row, [i, j]] = np.array([1.0, -1.0]) / math.sqrt(variance[i, j])
+            correlation = contrasts @ self.covariance @ contrasts.T
+            return largest_quantile(correlation, contrasts @ self.errors, level, two_sided=True)
+        return max(self.leads.quantile(np.arange(count), variance, level), _normal(0.5 + level / 2.0))
 
     def against(self, place: int, incumbent: str | None, tried: _Field, level: float) -> dict[str, Against]:
         """One-sided limits against prespecified decisions, with one critical value for all, whichever was picked."""
@@ -672,13 +704,11 @@ class _Field:
         others = np.array([k for k in named if k != place], dtype=np.intp)
         if not len(others):
             return {}
-        largest = np.zeros(tried.errors.shape[1])  # where no two decisions differ nothing is larger
-        for k in named:
-            rivals = np.flatnonzero(tried.variance[:, k] > 0.0)
-            if len(rivals):
-                leads = (tried.errors[k] - tried.errors[rivals]) / np.sqrt(tried.variance[rivals, k])[:, None]
-                np.maximum(largest, leads.max(axis=0), out=largest)
         one_sided = 0.5 + level / 2.0
+        scale, largest = np.sqrt(tried.variance), np.zeros(tried.errors.shape[1])
+        for k, rival in np.argwhere(tried.variance[named] > 0.0).tolist():
+            mine = named[k]  # row by row: all differences at once would leave the cache
+            np.maximum(largest, (tried.errors[mine] - tried.errors[rival]) / scale[rival, mine], out=largest)
         critical = max(float(np.quantile(largest, one_sided)), _normal(one_sided))
         reach = self.spread(np.full(len(others), place), others).reach(critical)
         gaps = self.means[place] - self.means[others]
@@ -772,26 +802,9 @@ def _with_untried(
     return means[like], wide * np.outer(scale[like], scale[like]), np.concatenate([draws, untried])
 
 
-def _critical_of_pairs(covariance: Floats, errors: Floats, is_reference: Bools, first: int, level: float) -> float:
-    """Quantile of the largest studentised difference between models, and between references and the first of them."""
-    variance = pair_variances(covariance)
-    reference = np.append(is_reference, np.zeros(len(covariance) - len(is_reference), dtype=bool))
-    models, shown = np.flatnonzero(~reference), len(is_reference)
-    rivals = {i: models[models > i] for i in models[models < shown].tolist()}  # not two that were never shown
-    rivals[first] = np.union1d(rivals.get(first, models[:0]), np.flatnonzero(reference))
-    rivals = {i: mine for i, js in rivals.items() if len(mine := js[variance[i, js] > 0.0])}
-    pairs = [(i, int(j)) for i, mine in rivals.items() for j in mine] if len(covariance) <= _FEW else []
-    if 0 < len(pairs) <= 2:  # closed forms
-        contrasts = np.zeros((len(pairs), len(covariance)))
-        for row, (i, j) in enumerate(pairs):
-            contrasts[row, [i, j]] = np.array([1.0, -1.0]) / math.sqrt(variance[i, j])
-        return largest_quantile(contrasts @ covariance @ contrasts.T, contrasts @ errors, level, two_sided=True)
-    some = slice(max(_MOST_VALUES // len(covariance), _LEAST_DRAWS))
-    largest = np.zeros(errors[:, some].shape[1])
-    for i, mine in rivals.items():
-        gaps = np.abs(errors[i, some] - errors[mine, some]) / np.sqrt(variance[i, mine])[:, None]
-        np.maximum(largest, gaps.max(axis=0), out=largest)
-    return max(float(np.quantile(largest, level)), _normal(0.5 + level / 2.0))
+def _draws_of_pairs(count: int) -> int:
+    """How many draws the differences between so many decisions get."""
+    return max(_MOST_VALUES // count, _LEAST_DRAWS)
 
 
 def _two_sided(covariance: Floats, errors: Floats, level: float) -> float:
@@ -804,7 +817,7 @@ def _two_sided(covariance: Floats, errors: Floats, level: float) -> float:
     distinct = np.unique(same_values(np.zeros(len(moving)), correlation))
     kept = moving[distinct]
     correlation = correlation[np.ix_(distinct, distinct)]
-    return largest_quantile(correlation, errors[kept] / error[kept, None], level, two_sided=True)
+    return largest_quantile(correlation, (errors[k] / error[k] for k in kept), level, two_sided=True)
 
 
 def _normal(level: float) -> float:

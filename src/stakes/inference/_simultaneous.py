@@ -206,6 +206,14 @@ class Pieces:
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
 
+def side_by_side(each: Sequence[Pieces]) -> Pieces:
+    """Several sums at thresholds of their own as one, without the covariance of its errors."""
+    columns = ("coefficient", "share", "size", "correlation", "known")
+    joined: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in each], axis=-1) for name in columns}
+    low, high = (np.concatenate([np.broadcast_to(one.ends[k], one.share.shape[1:]) for one in each]) for k in (0, 1))
+    return replace(each[0], **joined, covariance=np.empty((0, 0)), ends=(low, high))
+
+
 def acting_gains(kind: str, thresholds: Floats, per: float) -> Floats:
     """Change of the curve by acting on a negative and on a positive row."""
     t = thresholds
@@ -362,8 +370,10 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
     from scipy.special import betainc, betaincinv, betaln, ndtri
 
     some = hits > 0.5 * _CLOSE
-    found = np.zeros(hits.shape)
-    a, b = hits[some], np.maximum(rest[some], 0.0)
+    found, both = np.zeros(hits.shape), np.empty(np.count_nonzero(some), dtype=np.complex128)
+    both.real, both.imag = hits[some], np.maximum(rest[some], 0.0)
+    distinct, places = np.unique(both, return_inverse=True)  # of whole numbers of rows there are few
+    a, b = distinct.real, distinct.imag.copy()
     full = b <= _CLOSE  # no other outcome seen: "more than all" has probability zero
     b[full] = 0.0
     beyond = np.where(full, 1.0, b)
@@ -381,7 +391,7 @@ def _lower(hits: Floats, rest: Floats, tail: float) -> Floats:
         share = np.clip(share + step, 0.5 * share, 0.5 * (1.0 + share))
         if np.all(np.abs(step) <= _CLOSE * share):
             break
-    found[some] = share
+    found[some] = share[places]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -17,6 +17,7 @@ from stakes.base.validation import (
     Bools,
     Floats,
     Integers,
+    blocks,
     by_name,
     check_flag,
     check_level,
@@ -267,35 +268,36 @@ def _from_odds(odds: Floats) -> Floats:
 # decisions.
 
 _DRAWS = 10_000
+_PAIRS_AT_ONCE = 256
 _IN_TAIL = 10.0  # draws beyond a quantile, below which their noise makes it worse than Bonferroni's bound
 
 
 def shown_less(
     rows: PairedRows,
-    bins: tuple[Bins, Bins],
+    bins: Sequence[Bins],
     thresholds: Floats,
     confidence_level: float,
     *,
     more: Floats | float = 0.0,
 ) -> tuple[Bools, Bools]:
-    """Say at which thresholds the first of two decisions is shown to cost less, and at which the second.
+    """Say at which thresholds the first decision is shown to cost less than each other, and at which the other does.
 
     Parameters
     ----------
     rows : PairedRows
         Labels and weights of independent rows.
-    bins : tuple of ndarray of int
-        How many of the thresholds each row's score reaches, for both decisions.
+    bins : sequence of ndarray of int
+        How many of the thresholds each row's score reaches, for the first decision and then for k others.
     thresholds : ndarray of shape (m,)
         Ascending cost ratios in (0, 1].
     confidence_level : float
-        Of all these claims at once.
-    more : ndarray of shape (m,) or float, default 0
-        What the first costs more at each threshold than the rows say, such as the harm of its test.
+        Of all claims about one of the others at once.
+    more : ndarray of shape (k, m) or float, default 0
+        What the first costs more than each other at each threshold than the rows say, such as the harm of its test.
 
     Returns
     -------
-    tuple of ndarray of bool of shape (m,)
+    tuple of ndarray of bool of shape (k, m)
 
     Examples
     --------
@@ -304,16 +306,32 @@ def shown_less(
     >>> rows = PairedRows(np.array([True, False] * 50), [], None)
     >>> act, wait = np.full(100, 2), np.zeros(100, dtype=int)
     >>> [found.tolist() for found in shown_less(rows, (act, wait), np.array([0.1, 0.5]), 0.95)]
-    [[True, False], [False, False]]
+    [[[True, False]], [[False, False]]]
     """
-    pieces, _ = _pieces(rows, bins, thresholds)
-    bonferroni, least = (
-        _simultaneous.pointwise_value(pieces, confidence_level, count) for count in (len(thresholds), 1)
-    )
-    certain = _outside(pieces, bonferroni, more)
-    if np.array_equal(certain, _outside(pieces, least, more)):
-        return certain  # whatever the critical value between these two
-    return _outside(pieces, _critical(pieces, confidence_level), more)
+    first, *others = bins
+    shape = len(others), len(thresholds)
+    more, less = np.broadcast_to(more, shape), np.zeros((2, *shape), dtype=bool)
+    for part in blocks(len(others), _PAIRS_AT_ONCE):
+        each = [_pieces(rows, (first, other), thresholds)[0] for other in others[part]]
+        less[:, part] = _shown_less(each, confidence_level, more[part])
+    return less[0], less[1]
+
+
+def _shown_less(each: Sequence[_simultaneous.Pieces], level: float, more: Floats) -> Bools:
+    """The same from the terms of each difference: (2, k, m)."""
+    pieces, count = _simultaneous.side_by_side(each), more.shape[1]
+
+    def outside(critical: float) -> Bools:
+        return np.reshape(_outside(pieces, critical, more.ravel()), (2, *more.shape))
+
+    found = outside(_simultaneous.pointwise_value(pieces, level, count))
+    if _rests_on_bonferroni(level):
+        return found
+    # elsewhere the answer is the same whatever the critical value between these two
+    unsure = (found != outside(_simultaneous.pointwise_value(pieces, level))).any(axis=(0, 2))
+    for k in np.flatnonzero(unsure).tolist():
+        found[:, k] = _outside(each[k], _critical(each[k], level), more[k])
+    return found
 
 
 def shown_band(
@@ -374,9 +392,14 @@ def _pieces(
 
 def _critical(pieces: _simultaneous.Pieces, level: float) -> float:
     bonferroni = _simultaneous.pointwise_value(pieces, level, len(pieces.estimate))
-    if (1.0 - level) * _DRAWS < _IN_TAIL:
+    if _rests_on_bonferroni(level):
         return bonferroni
     return min(_simultaneous.critical_value(pieces, level, _normals), bonferroni)
+
+
+def _rests_on_bonferroni(level: float) -> bool:
+    """Whether too few draws lie beyond the quantile for them to do better."""
+    return (1.0 - level) * _DRAWS < _IN_TAIL
 
 
 def _outside(pieces: _simultaneous.Pieces, critical: float, more: Floats | float) -> tuple[Bools, Bools]:

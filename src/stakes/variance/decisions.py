@@ -887,10 +887,11 @@ class Spread:
         size = np.shape(variance)
         return cls(variance, np.full(size, np.inf), np.zeros(size), np.full(size, np.inf))
 
-    def reach(self, critical: float) -> Floats:
+    def reach(self, critical: float | Floats) -> Floats:
         """How far an interval reaches that would be ``critical`` standard errors long if the errors were normal."""
-        alpha = math.erfc(critical / math.sqrt(2.0))
-        return half_width(self.variance, self.degrees, self.room, alpha)
+        from scipy.special import erfc
+
+        return half_width(self.variance, self.degrees, self.room, erfc(critical / math.sqrt(2.0)))
 
     def tail(self, gap: Floats) -> Floats:
         """One-sided p-value of differences >= 0: below the level exactly where the interval leaves zero out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Bools, Floats, Integers, generator, to_array, to_floats
+from stakes.base.validation import Bools, Floats, Integers, blocks, generator, to_array, to_floats
 from stakes.variance.sums import FEW_DEGREES, Moments, Variance, half_width, moments_of, p_value
 
 # The largest of several jointly normal values: its expectation, and how probable it is that each is the largest.
@@ -74,13 +74,13 @@ def same_values(means: Floats, covariance: Floats) -> NDArray[np.intp]:
     return np.argmax((pair_variances(covariance) == 0.0) & (gap <= ROUNDING * scale), axis=1)
 
 
-def normal_draws(covariance: Floats, rng: np.random.Generator) -> Floats:
-    """Draws of the errors, one a column."""
+def normal_draws(covariance: Floats, rng: np.random.Generator, most: int | None = None) -> Floats:
+    """Draws of the errors, one a column; the first ``most`` of them where fewer are needed."""
     values, vectors = np.linalg.eigh(covariance)
     # the symmetric root is the one that rounding in the covariance does not turn into another; nor do eigenvalues count
     # that are rounding, whose roots are not small: the two references leave one
     root = (vectors * np.sqrt(np.where(values > ROUNDING * values.max(), values, 0.0))) @ vectors.T
-    return np.asarray(root @ rng.standard_normal((len(values), draws_of(len(values)))))
+    return np.asarray(root @ rng.standard_normal((len(values), draws_of(len(values))))[:, :most])
 
 
 def draws_of(count: int) -> int:
@@ -141,14 +141,24 @@ def largest_of(
 
 def largest_of_draws(means: Floats, errors: Floats) -> Largest:
     """The same from draws of the errors (columns) around the means."""
-    values = means[:, None] + errors
-    best, draws = values.argmax(axis=0), np.arange(errors.shape[1])
-    p_best = np.bincount(best, minlength=len(means)) / len(draws)
+    largest, best = _largest_rows(mean + error for mean, error in zip(means, errors, strict=True))
+    p_best = np.bincount(best, minlength=len(means)) / len(best)
     leader = int(means.argmax())
     # against the leader in the same draw: the leader's own error, which is most of the spread, drops out
-    excess = float((values[best, draws] - values[leader]).mean())
+    excess = float((largest - (means[leader] + errors[leader])).mean())
     gain = excess + float(means[leader] - p_best @ means)
     return Largest(float(means[leader]) + excess, max(gain, 0.0), p_best, excess, exact=False)
+
+
+def _largest_rows(rows: Iterable[Floats]) -> tuple[Floats, Integers]:
+    """The largest value of each column, and the first row that has it; row by row, so that all stays in cache."""
+    each = iter(rows)
+    largest = next(each).copy()
+    place = np.zeros(len(largest), dtype=np.intp)
+    for at, row in enumerate(each, start=1):
+        ahead = np.flatnonzero(row > largest)
+        largest[ahead], place[ahead] = row[ahead], at
+    return largest, place
 
 
 def _exact(means: Floats, covariance: Floats) -> Largest | None:
@@ -283,25 +293,79 @@ _NEARLY_ONE = 1e-3  # beyond this correlation the integrand is a step and draws 
 _QUANTILE_REACH = 9.0
 _PANELS, _PANEL_NODES = 90, 20
 _CLOSE = 1e-14
+_GROUP = 32  # errors
+_ROUNDED = 1e-9  # more than rounding takes from a bound
 _MOST_STEPS = 100  # far more than halving needs: rounding may keep Newton's steps from settling
 
 
-def largest_quantile(correlation: Floats, errors: Floats, level: float, *, two_sided: bool) -> float:
-    """Quantile of the largest error, or of the largest in size; ``errors`` are standardised draws, one a column."""
+def largest_quantile(correlation: Floats, errors: Iterable[Floats], level: float, *, two_sided: bool) -> float:
+    """Quantile of the largest error, or of the largest in size; ``errors`` holds the standardised draws of each."""
+    closed = closed_quantile(correlation, level, two_sided=two_sided)
+    if closed is not None:
+        return closed
+    largest, _ = _largest_rows(map(np.abs, errors) if two_sided else errors)
+    return max(float(np.quantile(largest, level)), _least(level, two_sided=two_sided))
+
+
+def closed_quantile(correlation: Floats, level: float, *, two_sided: bool) -> float | None:
+    """The same without draws; None where there is no closed form."""
     count = len(correlation)
-    if count == 0:
-        return 0.0
-    least = NormalDist().inv_cdf(0.5 + level / 2.0 if two_sided else level)
-    if count == 1:
-        return least
+    if count <= 1:
+        return _least(level, two_sided=two_sided) if count else 0.0
     shared = correlation[~np.eye(count, dtype=bool)]
     mean = float(shared.mean())
     if two_sided and count == 2:
         mean = abs(mean)  # the sign of an error does not count
     if np.ptp(shared) <= ROUNDING and 0.0 <= mean <= 1.0 - _NEARLY_ONE:
         return _equal_correlation(count, mean, level, two_sided=two_sided)
-    largest = (np.abs(errors) if two_sided else errors).max(axis=0)
-    return max(float(np.quantile(largest, level)), least)
+    return None
+
+
+def _least(level: float, *, two_sided: bool) -> float:
+    """The quantile of one error."""
+    return NormalDist().inv_cdf(0.5 + level / 2.0 if two_sided else level)
+
+
+class Leads:
+    """Studentised differences between errors, in draws of them (columns).
+
+    The largest numerator over the smallest standard error bounds all differences of an error from a group of others in
+    a draw. Only draws in which that reaches a lower bound of the quantile, from one pair for each, are looked at.
+    """
+
+    def __init__(self, errors: Floats, covariance: Floats) -> None:
+        self.order = np.argsort(np.diag(covariance), kind="stable")  # errors of a group should be alike
+        self.errors = errors[self.order]
+        self.groups = list(blocks(len(errors), _GROUP))
+        found = [_largest_rows(-each for each in self.errors[group]) for group in self.groups]
+        self.lowest = -np.array([highest for highest, _ in found])
+        where = self.lowest.argmin(axis=0)
+        self.first = np.choose(
+            where, [place + group.start for (_, place), group in zip(found, self.groups, strict=True)]
+        )
+
+    def quantile(self, behind: Integers, variance: Floats, level: float) -> float:
+        """Quantile of the largest difference of the errors ``behind`` from others, 0 where they lead; 0 without any.
+
+        ``variance`` has a row for each of them: those of its differences, 0 where the two are not compared.
+        """
+        scale = np.sqrt(np.where(variance > 0.0, variance, np.inf))[:, self.order]
+        rows = [self.errors[k] for k in np.argsort(self.order)[behind]]
+        highest, last = _largest_rows(rows)
+        largest = np.maximum((highest - self.lowest.min(axis=0)) / scale[last, self.first], 0.0)
+        below = max(int((len(largest) - 1) * level) - 1, 0)  # the quantile lies between later order statistics
+        for row, scales in zip(rows, scale, strict=True):
+            least = np.partition(largest, below)[below]
+            nearest = np.array([scales[group].min() for group in self.groups])
+            bound = (row - self.lowest) * ((1.0 + _ROUNDED) / nearest)[:, None]
+            for group, most in zip(self.groups, bound, strict=True):
+                some = np.flatnonzero((most > largest) & (most >= least))
+                if len(some):
+                    leads = self.errors[group].take(some, axis=1)
+                    np.subtract(row[some], leads, out=leads)
+                    leads /= scales[group, None]
+                    largest[some] = np.maximum(largest[some], leads.max(axis=0))
+        return float(np.quantile(largest, level))
 
 
 def _equal_correlation(count: int, correlation: float, level: float, *, two_sided: bool) -> float:

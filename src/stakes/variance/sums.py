@@ -664,7 +664,7 @@ def two_sided(t: ArrayLike, degrees: ArrayLike) -> Floats:
     return 2.0 * np.asarray(stdtr(degrees, -np.abs(t)), dtype=np.float64)
 
 
-def half_width(variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike, alpha: float) -> Floats:
+def half_width(variance: ArrayLike, degrees: ArrayLike, unseen: ArrayLike, alpha: ArrayLike) -> Floats:
     """Half of the interval's width; nan where the variance is unknown or the allowance for unseen rows is infinite."""
     variance, unseen = np.asarray(variance, dtype=np.float64), np.asarray(unseen, dtype=np.float64)
     # without spread there is no row that could have degrees of freedom
