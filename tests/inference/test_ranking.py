@@ -65,6 +65,37 @@ def test_ranks_follow_the_adjusted_pairwise_tests():
     assert [row.model for row in result.adjusted_ranking()] == list(result.ranking)
 
 
+def holm_by_definition(p):
+    """Adjusted p-values: the largest multiple of those up to each, at most 1."""
+    order, adjusted = np.argsort(p, kind="stable"), np.empty(len(p))
+    for place, k in enumerate(order):
+        adjusted[k] = min(1.0, max(p[j] * (len(p) - before) for before, j in enumerate(order[: place + 1])))
+    return adjusted
+
+
+@pytest.mark.parametrize(("spread", "share"), [(0.0002, 0.4), (0.01, 0.9)])
+@pytest.mark.parametrize("given", [{}, {"prevalence": 0.1}, {"sample_weight": True}])
+def test_ranks_of_many_models_are_those_of_every_pair_though_few_are_computed(spread, share, given):
+    y, models = sample(600, 4, models=30, spread=spread)
+    models |= {"copy": models["m3"].copy(), "moved": np.clip(models["m0"] + 0.1, 0, 1), "constant": np.full(600, 0.2)}
+    rng = np.random.default_rng(1)
+    models |= {f"other {k}": np.clip(models["m0"] + 0.1 * rng.normal(size=600), 0, 1) for k in range(7)}
+    given = {"sample_weight": rng.gamma(2.0, size=600)} if "sample_weight" in given else given
+    result = evaluate(y, models, costs=COSTS, **given)
+    found, count = result.adjusted_ranking(), len(models)
+    first, second = np.triu_indices(count, 1)
+    assert 0 < result.moments.losses.computed.sum() < share * len(first)
+    adjusted = holm_by_definition(result.moments.differences(first, second).p_values())
+    gaps = result.moments.means[first] - result.moments.means[second]
+    for row in found:
+        i, lead = list(models).index(row.model), list(models).index(found[0].model)
+        mine = (adjusted <= 0.05) & ((first == i) | (second == i))
+        behind = np.where(first == i, gaps, -gaps)[mine] > 0.0
+        assert (row.rank_low, row.rank_high) == (1 + behind.sum(), count - (~behind).sum())
+        pair = (first == min(i, lead)) & (second == max(i, lead))
+        assert [row.p_value] == adjusted[pair].tolist() or i == lead
+
+
 @pytest.mark.simulation
 def test_the_truly_best_model_is_kept():
     """Six models of equal quality: each is thrown out of the best set at most as often as the level says."""

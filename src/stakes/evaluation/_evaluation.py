@@ -221,9 +221,8 @@ class Evaluation(Standings, Tabular):
         >>> [(row.model, row.rank_low, row.rank_high) for row in evaluate([0, 1, 0, 1] * 10, models).adjusted_ranking()]
         [('a', 1, 1), ('b', 2, 2)]
         """
-        differences = self.moments.differences(*np.triu_indices(len(self.models), 1))
         scores = [self.results[i].score for i in range(len(self.models))]
-        return rank_models(self.models, scores, differences, self.confidence_level)
+        return rank_models(self.models, scores, self.moments, self.confidence_level)
 
     def curves(self, kind: CurveKind = "regret") -> dict[str, Curve]:
         """Exact curves of every model.

@@ -28,12 +28,11 @@ from stakes.outputs.text import (
     say as fill,
     stated,
 )
-from stakes.variance.decisions import Contest, CostRows, Spread
+from stakes.variance.decisions import Contest, CostRows, Decisions, Spread
 from stakes.variance.dependence import dependence_of
 from stakes.variance.largest import (
     ROUNDING,
     Leads,
-    ManyMoments,
     closed_quantile,
     draws_of,
     largest_of,
@@ -43,7 +42,7 @@ from stakes.variance.largest import (
     pair_variances,
     same_values,
 )
-from stakes.variance.sums import holm
+from stakes.variance.sums import holm, raised_to_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -397,13 +396,17 @@ class Ranking(tuple[RankedModel, ...], Tabular):  # noqa: SLOT001  (a mix-in wit
         ]
 
 
-def rank_models(names: Sequence[str], scores: Sequence[float], differences: ManyMoments, level: float) -> Ranking:
-    """Rank by score; Holm's method over all pairs, of which the differences are given, bounds each rank."""
+def rank_models(names: Sequence[str], scores: Sequence[float], moments: Decisions, level: float) -> Ranking:
+    """Rank by score; Holm's method over all pairs bounds each rank, and only pairs that count for it are computed."""
     count = len(names)
     adjusted = np.full((count, count), np.nan)
     first, second = np.triu_indices(count, 1)
-    adjusted[first, second] = adjusted[second, first] = p_values = holm(differences.p_values())
-    ahead, behind = np.where(differences.value < 0.0, (first, second), (second, first))[:, p_values <= 1.0 - level]
+    some = ~raised_to_one(moments.least_p_values(first, second))
+    found = moments.differences(first[some], second[some])
+    p_values, gaps = np.ones(len(first)), np.zeros(len(first))
+    p_values[some], gaps[some] = found.p_values(), found.value
+    adjusted[first, second] = adjusted[second, first] = p_values = holm(p_values)
+    ahead, behind = np.where(gaps < 0.0, (first, second), (second, first))[:, p_values <= 1.0 - level]
     better, worse = (np.bincount(places, minlength=count) for places in (behind, ahead))  # significant differences
     order = sorted(range(count), key=lambda i: scores[i])
     rows = []

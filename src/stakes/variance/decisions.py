@@ -246,6 +246,7 @@ UNPAIRED = (
     "the models"
 )
 _ROUNDING = 64 * np.finfo(float).eps
+_BELOW = 1e-6  # more than rounding adds to a p-value
 _FEW = 8  # models of which every pair is computed at once
 
 
@@ -369,6 +370,22 @@ class Decisions:
         found = self.variance(first, second)
         refused = np.isnan(found.variance) & np.isfinite(gap) if self.unpaired else np.full(len(gap), bool(self.reason))
         return replace(ManyMoments.from_variance(gap, found, np.zeros((2, len(gap)))), refused=refused)
+
+    def least_p_values(self, first: Integers, second: Integers) -> Floats:
+        """Lower bounds of the p-values of differences between models, by their covariance; 0 where there is none.
+
+        They are those of normal errors: Student's t and the allowance for unseen rows make p-values larger.
+        """
+        from scipy.special import ndtr
+
+        if self.losses is None or not np.isfinite(self.losses.rules.max_loss).all():
+            return np.zeros(len(first))
+        covariance, rounded = self.covariance, 8.0 * np.finfo(float).eps * len(self.losses.rows.y)
+        both = np.diag(covariance)[first] + np.diag(covariance)[second]
+        gap, variance = np.abs(self.means[first] - self.means[second]), both - 2.0 * covariance[first, second]
+        error = np.sqrt(np.maximum(variance - rounded * both, 0.0))
+        away = np.where(gap == 0.0, 0.0, np.divide(gap, error, out=np.full_like(gap, np.inf), where=error > 0.0))
+        return np.where(np.isfinite(both), (2.0 - _BELOW) * ndtr(-away), 0.0)
 
     def difference(self, first: int, second: int) -> Moments:
         """Moments of first minus second."""

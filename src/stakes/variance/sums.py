@@ -1012,6 +1012,17 @@ def holm(p_values: Sequence[float] | Floats) -> Floats:
     return adjusted
 
 
+def raised_to_one(least: Floats) -> Bools:
+    """Which p-values Holm's method adjusts to 1, by lower bounds of them.
+
+    Where k of them are at least p >= 1 / k, the smallest of these is multiplied by k or more, and none after it is
+    adjusted to less: those below p need to be known, and how many others there are.
+    """
+    falling = np.sort(least)[::-1]
+    enough = falling[falling * np.arange(1, len(falling) + 1) >= 1.0]
+    return least >= enough.min(initial=math.inf)
+
+
 Rows = tuple[Bools, Sequence[Floats], Floats | None]  # classes, scores of each model, weights > 0
 
 # the power of the weight and of the difference in each sum
