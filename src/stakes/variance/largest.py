@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from statistics import NormalDist
 
 import numpy as np
@@ -337,12 +337,14 @@ class Leads:
         self.order = np.argsort(np.diag(covariance), kind="stable")  # errors of a group should be alike
         self.errors = errors[self.order]
         self.groups = list(blocks(len(errors), _GROUP))
+
+    @cached_property
+    def lowest(self) -> tuple[Floats, Integers]:
+        """The lowest error of each group, and the place of the lowest of all, in each draw."""
         found = [_largest_rows(-each for each in self.errors[group]) for group in self.groups]
-        self.lowest = -np.array([highest for highest, _ in found])
-        where = self.lowest.argmin(axis=0)
-        self.first = np.choose(
-            where, [place + group.start for (_, place), group in zip(found, self.groups, strict=True)]
-        )
+        lowest = -np.array([highest for highest, _ in found])
+        places = [place + group.start for (_, place), group in zip(found, self.groups, strict=True)]
+        return lowest, np.choose(lowest.argmin(axis=0), places)
 
     def quantile(self, behind: Integers, variance: Floats, level: float) -> float:
         """Quantile of the largest difference of the errors ``behind`` from others, 0 where they lead; 0 without any.
@@ -351,13 +353,22 @@ class Leads:
         """
         scale = np.sqrt(np.where(variance > 0.0, variance, np.inf))[:, self.order]
         rows = [self.errors[k] for k in np.argsort(self.order)[behind]]
-        highest, last = _largest_rows(rows)
-        largest = np.maximum((highest - self.lowest.min(axis=0)) / scale[last, self.first], 0.0)
+        largest = self._largest(rows, scale, level) if len(self.groups) > 1 else np.zeros(len(rows[0]))
+        if len(self.groups) == 1:
+            for row, scales in zip(rows, scale, strict=True):
+                for k in np.flatnonzero(np.isfinite(scales)):
+                    np.maximum(largest, (row - self.errors[k]) / scales[k], out=largest)
+        return float(np.quantile(largest, level))
+
+    def _largest(self, rows: Sequence[Floats], scale: Floats, level: float) -> Floats:
+        """The largest difference in each draw, where it may count for the quantile."""
+        (lowest, first), (highest, last) = self.lowest, _largest_rows(rows)
+        largest = np.maximum((highest - lowest.min(axis=0)) / scale[last, first], 0.0)
         below = max(int((len(largest) - 1) * level) - 1, 0)  # the quantile lies between later order statistics
         for row, scales in zip(rows, scale, strict=True):
             least = np.partition(largest, below)[below]
             nearest = np.array([scales[group].min() for group in self.groups])
-            bound = (row - self.lowest) * ((1.0 + _ROUNDED) / nearest)[:, None]
+            bound = (row - lowest) * ((1.0 + _ROUNDED) / nearest)[:, None]
             for group, most in zip(self.groups, bound, strict=True):
                 some = np.flatnonzero((most > largest) & (most >= least))
                 if len(some):
@@ -365,7 +376,7 @@ class Leads:
                     np.subtract(row[some], leads, out=leads)
                     leads /= scales[group, None]
                     largest[some] = np.maximum(largest[some], leads.max(axis=0))
-        return float(np.quantile(largest, level))
+        return largest
 
 
 def _equal_correlation(count: int, correlation: float, level: float, *, two_sided: bool) -> float:
