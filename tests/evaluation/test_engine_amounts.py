@@ -12,6 +12,7 @@ from stakes import costs, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import MoneySums, money
 from stakes.outcomes import OutcomeColumns, RowCosts
+from stakes.tables import DataError
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
@@ -214,6 +215,26 @@ def broken(value, at=7):
 def test_bad_amounts_are_refused_with_their_number(lazy, changes, message):
     with pytest.raises(ValueError, match=message):
         evaluate_frame(lazy(COLUMNS | changes), **ASKED, outcome=TOLD)
+
+
+DAYS = np.datetime64("2026-01-01") + np.arange(ROWS) % 2
+NO_NUMBERS = {"days": DAYS, "times": DAYS.astype("datetime64[us]"), "text": ["0.5"] * ROWS}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("name", ["eur", "w", "b"], ids=["amount", "weight", "score"])
+def test_no_date_and_no_text_is_taken_for_an_amount_a_weight_or_a_score(lazy, name, kind):
+    columns, said = COLUMNS | {name: NO_NUMBERS[kind]}, []
+    for make in (lazy, pl.DataFrame):
+        with pytest.raises(DataError, match=f"column '{name}'.*: must hold numbers, got ") as caught:
+            evaluate_frame(make(columns), **ASKED, weight="w", outcome=TOLD)
+        said.append(str(caught.value).replace(", row 1", ""))
+    assert said[0] == said[1]
+
+
+def test_a_column_of_nothing_but_nulls_is_missing(lazy):
+    with pytest.raises(ValueError, match=r"column 'eur': must be finite and not missing \(3000 of 3000 rows\)"):
+        evaluate_frame(lazy(COLUMNS | {"eur": [None] * ROWS}), **ASKED, outcome=TOLD)
 
 
 def test_swapped_amounts_and_none_at_stake_are_refused(lazy):

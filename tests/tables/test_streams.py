@@ -101,6 +101,14 @@ def test_bad_values_of_late_rows_are_refused_in_the_words_of_the_engine(lazy, ch
         PairSums.from_frame(lazy(changes), costs=(0.1, 0.4), **ASKED)
 
 
+@pytest.mark.parametrize("streaming", [True, False])
+def test_text_is_no_score_even_where_it_says_one(lazy, streaming, monkeypatch):
+    if not streaming:
+        monkeypatch.setattr(_streams, "streams", lambda _: False)
+    with pytest.raises(ValueError, match=r"column 'b': must hold numbers, got '0\.5'"):
+        PairSums.from_frame(lazy(GOOD | {"b": ["0.5"] * ROWS}), costs=(0.1, 0.4), **ASKED)
+
+
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3.0, 7.0]], ids=str)
 def test_labels_of_every_kind_stream(lazy, labels):
     columns = GOOD | {"y": np.array(labels)[Y.astype(int)]}

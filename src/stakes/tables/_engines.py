@@ -190,7 +190,7 @@ class _Groups:
     def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
         """Run the group-by in the engine; invalid values form separate groups."""
         origin = Location(ordered=False)
-        found = run(_grouped(_rows(frame, roles, origin), resolution))
+        found = run(_grouped(_rows(frame, roles), resolution))
         column = {name: to_floats(found[name], origin) for name in found.columns if name not in {"label", "group"}}
         cell, count = column["cell"], column["count"]
         column = (
@@ -268,13 +268,18 @@ class _Groups:
         raise self.origin.error("must be finite and >= 0", value=value, count=count, **details)
 
 
-def _rows(frame: nw.LazyFrame[Any], roles: Roles, origin: Location) -> nw.LazyFrame[Any]:
-    """Select label, score and weight as float64, without the rows of weight zero."""
-    schema = frame.collect_schema()
-    numbers = {"score": roles.models[0]} | ({} if roles.weight is None else {"weight": roles.weight})
-    for name in numbers.values():
+def check_types(frame: nw.LazyFrame[Any], roles: Roles) -> None:
+    """Refuse columns of scores, weights and amounts that hold no numbers, as in memory: a cast would make some."""
+    schema, origin = frame.collect_schema(), Location(ordered=False)
+    for name in roles.numbers:
         if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
-            raise origin.error(f"must hold numbers, its type is {schema[name]}", column=name)
+            to_floats(run(frame.select(name).filter(~nw.col(name).is_null()).head(1))[name], origin)
+
+
+def _rows(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
+    """Select label, score and weight as float64, without the rows of weight zero."""
+    check_types(frame, roles)
+    numbers = {"score": roles.models[0]} | ({} if roles.weight is None else {"weight": roles.weight})
     selected = frame.select(
         nw.col(roles.label).alias("label"),
         *(nw.col(name).alias("group") for name in roles.groups),
@@ -540,6 +545,7 @@ def rows_with_gaps(
 
 def counted_rows(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> nw.LazyFrame[Any]:
     """Check the labels; select class, scores, weight and groups of rows of positive weight under internal names."""
+    check_types(frame, roles)
     counted = weighing(frame, roles)
     positive = is_positive(counted, roles, pos_label, partial(refuse, frame, roles, pos_label))
     return renamed(counted, roles, nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)))

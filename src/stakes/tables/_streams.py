@@ -15,7 +15,7 @@ from stakes.base.validation import Bools, Floats
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
-from stakes.tables._engines import is_positive, refuse, renamed, weighing
+from stakes.tables._engines import check_types, is_positive, refuse, renamed, weighing
 from stakes.tables._predictions import column_names, from_native
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ def _checked_batches(
     frame: nw.LazyFrame[Any], roles: Roles, pos_label: object
 ) -> Iterator[tuple[Batch, dict[str, Any]]]:
     """Classes, scores and weights of the rows, and all their cells."""
+    check_types(frame, roles)
     (negative, positive), label_of = _labels(frame, roles, pos_label)
     batches = _batches(renamed(weighing(frame, roles), roles, label_of))
     names = [f"s{i}" for i in range(len(roles.models))]
