@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 import pytest
 
-from stakes import costs
+from stakes import costs, evaluate_frame
 from stakes.inference import PairSums
 from stakes.tables import _streams, stream_rows, streams
 
@@ -107,6 +107,16 @@ def test_text_is_no_score_even_where_it_says_one(lazy, streaming, monkeypatch):
         monkeypatch.setattr(_streams, "streams", lambda _: False)
     with pytest.raises(ValueError, match=r"column 'b': must hold numbers, got '0\.5'"):
         PairSums.from_frame(lazy(GOOD | {"b": ["0.5"] * ROWS}), costs=(0.1, 0.4), **ASKED)
+
+
+@pytest.mark.parametrize("kind", ["List", "Struct"])
+@pytest.mark.parametrize("role", ["label", "groups", "clusters"])
+def test_lists_and_structures_are_no_classes(lazy, role, kind):
+    odd = [[i % 8] if kind == "List" else {"at": i % 8} for i in range(400)]
+    frame = lazy({"y": [0, 1] * 200, "a": [0.1, 0.8, 0.3, 0.6] * 100, "odd": odd})
+    asked = {"label": "y", "models": ["a"]} | {role: ["odd"] if role == "groups" else "odd"}
+    with pytest.raises(ValueError, match=f"column 'odd': must hold text, numbers or true and false, not {kind}"):
+        evaluate_frame(frame, costs=0.2, **asked)
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3.0, 7.0]], ids=str)

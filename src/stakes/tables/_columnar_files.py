@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stakes.base.validation import blocks
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Cells, Piece, collected
+from stakes.tables._columns import Cells, Piece, check_flat, collected
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
@@ -473,9 +473,7 @@ class TypedFile:
         """Join the pieces of a label or group column."""
         import polars as pl
 
-        dtype = self._schema[name]
-        if dtype.is_nested():
-            raise self.origin.error(f"must hold text, numbers or true and false, not {dtype}", column=name)
+        check_flat(name, self._schema[name], self.origin)
         return pl.concat(parts)
 
     def head(self, names: Sequence[str]) -> str:

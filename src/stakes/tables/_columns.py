@@ -113,6 +113,12 @@ def _objects_to_floats(series: nw.Series[Any], origin: Location, hint: str | Non
     return np.array([math.nan if gone else v for v, gone in zip(values, missing, strict=True)], dtype=np.float64)
 
 
+def check_flat(name: str, dtype: Any, origin: Location) -> None:
+    """Refuse labels and groups that are lists or structures."""
+    if dtype.is_nested():
+        raise origin.error(f"must hold text, numbers or true and false, not {dtype}", column=name)
+
+
 def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct values in ascending order and, for each row, the index of its value, -1 where missing."""
     if series.dtype == nw.Boolean:

@@ -34,6 +34,7 @@ from stakes.tables._columns import (
     Gathered,
     Roles,
     as_array,
+    check_flat,
     choose_roles,
     collected,
     encode,
@@ -269,11 +270,13 @@ class _Groups:
 
 
 def check_types(frame: nw.LazyFrame[Any], roles: Roles) -> None:
-    """Refuse columns of scores, weights and amounts that hold no numbers, as in memory: a cast would make some."""
+    """Refuse numbers of another type, of which a cast may make some, and labels and groups that are nested."""
     schema, origin = frame.collect_schema(), Location(ordered=False)
     for name in roles.numbers:
         if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
             to_floats(run(frame.select(name).filter(~nw.col(name).is_null()).head(1))[name], origin)
+    for name in (roles.label, *roles.groups):
+        check_flat(name, schema[name], origin)
 
 
 def _rows(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:

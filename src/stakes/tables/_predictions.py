@@ -28,6 +28,7 @@ from stakes.tables._columns import (
     Table,
     as_array,
     as_tuple,
+    check_flat,
     choose_roles,
     collected,
     encode,
@@ -233,9 +234,8 @@ def clean_rows(
     check_choice(on_missing, "on_missing", ON_MISSING)
     numbers, origin = dict(columns.numbers), columns.origin
     weight = None if roles.weight is None else numbers.pop(roles.weight)
-    nested = next((series for series in columns.others.values() if series.dtype.is_nested()), None)
-    if nested is not None:
-        raise origin.error(f"must hold text, numbers or true and false, not {nested.dtype}", column=nested.name)
+    for name, series in columns.others.items():
+        check_flat(name, series.dtype, origin)
     codes = {name: encode(columns.others[name]) for name in roles.groups}
     codes[roles.label] = encode_labels(columns.others[roles.label], origin)
     missing = {name: np.isnan(values) for name, values in numbers.items()}
