@@ -394,6 +394,21 @@ def test_folder_names_that_one_type_would_make_alike_stay_apart(engine, cli, fol
         assert rows == {name: 100 * n for n, name in enumerate(names, 1)}
 
 
+@pytest.mark.parametrize("other", [{}, {"a": pl.Float32}], ids=["alike", "other types"])
+@pytest.mark.parametrize("engine", ["auto", "memory", "duckdb", "spark"])
+@pytest.mark.filterwarnings("ignore")  # pyspark warns of pandas
+def test_folders_whose_files_hold_the_folder_column_too(engine, other, cli, folder):
+    pytest.importorskip({"auto": "polars", "memory": "polars", "spark": "pyspark"}.get(engine, engine))
+    for branch, rows in (("north", 100), ("south", 200)):
+        (folder / f"branch={branch}").mkdir()
+        frame = FRAME[:rows].with_columns(pl.lit(branch).alias("branch"))
+        frame.cast(other if branch == "south" else {}).write_parquet(folder / f"branch={branch}" / "part.parquet")
+    found = cli("evaluate", "branch=*/*.parquet", *ASKED, "--groups", "branch", "--engine", engine, "--json")
+    assert found.code == 0, found.err
+    counts = {group["group"]: group["n_rows"] for group in json.loads(found.out)["groups"] if group["model"] == "a"}
+    assert counts == {"north": 100, "south": 200}
+
+
 @pytest.mark.usefixtures("days")
 def test_an_engine_takes_the_names_of_action_and_event(cli):
     named = [*ASKED, "--action-name", "refuse", "--event-name", "bad loan"]

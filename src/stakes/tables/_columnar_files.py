@@ -763,9 +763,8 @@ def _polars() -> _Scanner:
         found = pl.scan_parquet(files, hive_partitioning=partitioned, glob=False)
         if not (partitioned and texts):
             return found
-        own = pl.read_parquet_schema(files[0])
-        keys = {name: kind for name, kind in found.collect_schema().items() if name not in own}
-        types = {name: pl.String if name in texts else kind for name, kind in keys.items()}
+        # polars wants every column that a folder names, which the files may hold too, and ignores further ones
+        types = {name: pl.String if name in texts else kind for name, kind in found.collect_schema().items()}
         return pl.scan_parquet(files, hive_partitioning=True, hive_schema=types, glob=False)
 
     return scan, (pl.exceptions.PolarsError,)
