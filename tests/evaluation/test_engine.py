@@ -14,6 +14,7 @@ import pytest
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import PairSums
+from stakes.tables import DataError
 
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
@@ -226,6 +227,25 @@ def test_labels_of_every_kind_are_read_in_the_engine(lazy, labels):
     asked = {"label": "y", "models": ["a", "b"], "costs": (0.1, 0.4), "pos_label": labels[1]}
     found, known = (evaluate_frame(make(columns), **asked) for make in (lazy, pl.DataFrame))
     assert near(numbers(found), numbers(known), rtol=1e-9)
+
+
+@pytest.mark.parametrize("models", [["a"], ["a", "b"]], ids=str)
+@pytest.mark.parametrize("money", [False, True])
+@pytest.mark.parametrize("kind", ["share", "number", "order"])
+def test_a_frame_that_gives_other_rows_at_every_query_is_refused_as_such(kind, money, models):
+    if kind == "order":
+        drawn = polars_lazy(COLUMNS).filter(pl.int_range(pl.len()).shuffle() < 2000)
+    else:
+        part = {"share": "select * from t where random() < 0.5", "number": "select * from t using sample 2000 rows"}
+        drawn = duckdb(COLUMNS).query("t", part[kind])
+    amounts = {"false_positive": 3.0, "false_negative": 7.0} if money else {"costs": (0.1, 0.4)}
+    with pytest.raises(DataError, match=r"the frame gave other rows when it was asked again.*collect it first"):
+        evaluate_frame(drawn, label="y", models=models, **amounts)
+
+
+def test_one_class_alone_is_still_called_so_where_an_engine_is_asked(lazy):
+    with pytest.raises(ValueError, match="y_true must hold both classes, got 4,000 rows that are all positive"):
+        evaluate_frame(lazy(COLUMNS | {"y": np.ones(ROWS, dtype=int)}), label="y", models=MODELS, costs=(0.1, 0.4))
 
 
 def test_rows_of_two_days_add_up_from_their_engines(lazy):

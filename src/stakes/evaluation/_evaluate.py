@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -42,6 +43,7 @@ from stakes.metrics import METRICS, decompose_table, guess_metric
 from stakes.outcomes import Imputed, OutcomeColumns, check_money_per
 from stakes.outputs.hooks import nw, report_progress
 from stakes.outputs.result_table import backend_of
+from stakes.outputs.serialization import DataError
 from stakes.outputs.text import REFERENCES
 from stakes.tables import (
     NO_CLOSED_FORM,
@@ -124,6 +126,10 @@ _NOWHERE = (math.nan, math.nan, math.nan)
 _SAME_WEIGHTS = 1e-9  # sums of weights in another order
 
 
+class _OtherRowsError(ValueError):
+    """A table, or sums of pairs, of other rows than the first table."""
+
+
 def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: Any) -> Evaluation:
     """Evaluate clean rows of models that share labels and weights."""
     _check_names(tuple(rows), options)
@@ -189,7 +195,7 @@ def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: Pair
     table = each[0]
     ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
     _check_same_rows("pairs", (float(pairs.rows.sum()), float(pairs.mass.sum()), float(ups)), table, names[0])
-    check_against_tables(pairs, each, lambda entry, rule: ValueError(f"pairs.{entry} must be {rule}."))
+    check_against_tables(pairs, each, lambda entry, rule: _OtherRowsError(f"pairs.{entry} must be {rule}."))
 
 
 def _totals(table: ScoreTable) -> tuple[float, float, float]:
@@ -207,7 +213,7 @@ def _check_alike(what: str, table: ScoreTable, other: ScoreTable, name: str) -> 
     for column in ("positives_squared", "negatives_squared"):
         found, wanted = (float(getattr(each, column).sum()) for each in (table, other))
         if not math.isclose(found, wanted, rel_tol=_SAME_WEIGHTS):
-            raise ValueError(
+            raise _OtherRowsError(
                 f"{what} must rest on the rows of the table of {name!r}, whose {column} add up to {wanted:,.10g}, "
                 f"got {found:,.10g}."
             )
@@ -217,7 +223,7 @@ def _check_same_rows(what: str, found: tuple[float, float, float], table: ScoreT
     wanted = _totals(table)
     if found[0] != wanted[0] or not np.allclose(found, wanted, rtol=_SAME_WEIGHTS, atol=0.0):
         rows, _, ups = (f"{value:,.10g}" for value in found)
-        raise ValueError(
+        raise _OtherRowsError(
             f"{what} must rest on the rows of the table of {name!r}, {wanted[0]:,.10g} rows with a weight of positives "
             f"of {wanted[2]:,.10g}, got {rows} and {ups}."
         )
@@ -849,6 +855,18 @@ _NEEDS_ROWS = (
 )
 
 
+@contextmanager
+def _refuse_changing_rows() -> Iterator[None]:
+    try:
+        yield
+    except _OtherRowsError as error:
+        raise DataError(
+            "the frame gave other rows when it was asked again, as a sample, a random filter or files that change do",
+            hint="Write it to a table or collect it first.",
+        ) from error
+
+
+@_refuse_changing_rows()
 def evaluate_lazy(
     frame: Any,
     options: Options,
