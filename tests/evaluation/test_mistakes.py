@@ -23,6 +23,17 @@ EVALUATE = {
     "a model with a gap": ((Y, {"a": RISK, "b": GAP}), {}, r"y_prob\['b'\] must be finite, got nan at index 7"),
     "a model that is one row short": ((Y, {"a": RISK, "b": RISK[1:]}), {}, r"y_prob\['b'\].*got 60 and 59"),
     "scores that are words": ((Y, {"a": ["low"] * 60}), {}, r"y_prob\['a'\] must be numeric, got 'low'"),
+    "a frame with scores in percent": (
+        (Y, pl.DataFrame({"a": RISK, "b": 100 * RISK})),
+        {},
+        r"y_prob\['b'\] must lie in \[0, 1\]",
+    ),
+    "a frame with a gap": (
+        (Y, pl.DataFrame({"a": GAP, "b": RISK})),
+        {},
+        r"y_prob\['a'\] must be finite, got nan at index 7",
+    ),
+    "a frame with words": ((Y, FRAME.select("a", "word")), {}, r"y_prob\['word'\] must be numeric, got 'n' at index 0"),
     "no model": ((Y, {}), {}, "y_prob must hold at least one model"),
     "a word for the scores": ((Y, "risk"), {}, "y_prob must be"),
     "a name for the labels": (("ill", RISK), {}, "y_true must be"),

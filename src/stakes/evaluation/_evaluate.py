@@ -681,7 +681,8 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
         raise ValueError("pairs= belongs to tables: rows say themselves how sure differences are.")
     models, backend = named_models(y_prob)
     _refuse_labels(y_true, models, y_prob)
-    called = {name: f"y_prob[{name!r}]" if isinstance(y_prob, Mapping) else "y_prob" for name in models}
+    several = isinstance(y_prob, Mapping) or len(models) > 1
+    called = {name: f"y_prob[{name!r}]" if several else "y_prob" for name in models}
     about = {
         "backend": backend or backend_of(y_true),
         "outcome": y_true if isinstance(y_true, Outcome) else None,
