@@ -301,6 +301,13 @@ def test_columns_of_pandas_with_any_names_are_models(names):
         evaluate(pd.Series(Y, name=names[0]), left_in, costs=RANGE)
 
 
+def test_a_relation_of_models_is_referred_to_the_function_that_takes_it():
+    pa, duckdb = (pytest.importorskip(name) for name in ("pyarrow", "duckdb"))
+    models = duckdb.from_arrow(pa.table({"a": Q, "b": Q**2}))
+    with pytest.raises(ValueError, match=r"^y_prob must be in memory, got DuckDBPyRelation: .*evaluate_frame"):
+        evaluate(Y, models, costs=RANGE)
+
+
 @pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]])
 def test_both_classes_of_one_model_are_no_two_models(names):
     p = np.array([0.2, 0.7, 0.4, 0.9])

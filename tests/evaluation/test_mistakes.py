@@ -34,6 +34,13 @@ EVALUATE = {
         r"y_prob\['a'\] must be finite, got nan at index 7",
     ),
     "a frame with words": ((Y, FRAME.select("a", "word")), {}, r"y_prob\['word'\] must be numeric, got 'n' at index 0"),
+    "a lazy frame of models": (
+        (Y, FRAME.lazy().select("a", "b")),
+        {},
+        "y_prob must be in memory, got LazyFrame: .*evaluate_frame",
+    ),
+    "an array of three models": ((Y, np.column_stack([RISK] * 3)), {}, r"shape \(60, 3\).*evaluate.* by name"),
+    "an array of two models": ((Y, np.column_stack([RISK] * 2)), {}, "must sum to 1 in every row.*evaluate.* by name"),
     "no model": ((Y, {}), {}, "y_prob must hold at least one model"),
     "a word for the scores": ((Y, "risk"), {}, "y_prob must be"),
     "a name for the labels": (("ill", RISK), {}, "y_true must be"),

@@ -405,6 +405,7 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
+_SEVERAL_MODELS = "several models go to evaluate, by name in a mapping or a frame"
 SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
@@ -602,14 +603,15 @@ def pick_positive_column(
     if array.shape[1] != 2:
         raise ValueError(
             f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}; "
-            "multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses."
+            f"multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses, {_SEVERAL_MODELS}."
         )
     off = np.abs(np.asarray(array, dtype=float).sum(axis=1) - 1.0)
     tolerance = _TWO_COLUMN_TOLERANCE_HALF if array.dtype == np.float16 else _TWO_COLUMN_TOLERANCE
     if not np.all(off <= tolerance):
         first = int(np.argmax(~(off <= tolerance)))
         raise ValueError(
-            f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}."
+            f"the two columns of {name} must sum to 1 in every row, got {array[first].tolist()} at index {first}; "
+            f"{_SEVERAL_MODELS}."
         )
     if pos_label is None:
         return array[:, 1]

@@ -831,7 +831,12 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
 def _columns(y_prob: Any) -> dict[str, Any]:
     if isinstance(y_prob, Imputed):
         return {"model": y_prob}
-    native = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
+    native = nw.from_native(y_prob, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        raise ValueError(
+            f"y_prob must be in memory, got {type(y_prob).__name__}: collect it, or pass the frame that holds the "
+            "labels too to evaluate_frame, with label= and models=."
+        )
     if isinstance(native, nw.DataFrame):
         columns = dict(zip(native.columns, (column.to_numpy() for column in native.iter_columns()), strict=True))
         _refuse_both_classes(native)
