@@ -58,7 +58,7 @@ def test_files_by_a_pattern_are_evaluated_as_one(cli, more):
     known = cli("evaluate", "all.parquet", *ASKED, *more, "--json")
     assert (found.code, known.code) == (0, 0), found.err
     assert "the rows are not kept in memory" in found.err
-    assert ("and so do intervals of areas and of calibration over clusters" in found.err) == ("--clusters" in more)
+    assert ("and intervals of areas and of calibration over clusters need them" in found.err) == ("--clusters" in more)
     answers = [json.loads(outcome.out) for outcome in (found, known)]
     for name in ("data", "models", "ranking"):
         assert near(answers[0][name], answers[1][name]), name
@@ -211,6 +211,45 @@ def test_check_looks_at_files_as_evaluate_does(cli):
         refused = cli("check", "all.csv", *ASKED, option, {"--engine": "polars"}.get(option, "64"))
         assert refused.code in {2, 3}
         assert message in refused.err
+
+
+APART = {"auc-disagrees", "curves-cross", "neighbours-alike"}
+CLUSTERED = {"auc-disagrees", "calibration-in-the-large", "inverted", "worse-than-prevalence"}
+
+
+@pytest.fixture
+def drifting(folder):
+    """Write rows with a season that no score knows, and scores that are coarse, too steep and turned round."""
+    rng, season = np.random.default_rng(3), 2.0 * np.sin(np.arange(6000) / 300)
+    x = rng.normal(size=6000)
+    ill = rng.random(6000) < 1.0 / (1.0 + np.exp(1.0 - x - season))
+    steep, back = (1.0 / (1.0 + np.exp(-slope * (x - 1.0))) for slope in (5.0, -1.0))
+    columns = {"cancer": ill.astype(int), "coarse": np.where(x > 0.0, 0.4, 0.2), "steep": steep, "back": back}
+    rows = pl.DataFrame({**columns, "patient": np.arange(6000) // 3})
+    for part in (0, 1):
+        rows[3000 * part : 3000 * (part + 1)].write_parquet(folder / f"part-{part}.parquet")
+    models = ("--label", "cancer", "--models", "coarse,steep,back", "--costs", "0.1:0.6")
+    return "check", "part-*.parquet", *models
+
+
+@pytest.mark.parametrize(
+    ("more", "looking"), [((), APART), (("--clusters", "patient"), CLUSTERED)], ids=["", "clusters"]
+)
+def test_check_reads_the_rows_where_a_finding_that_may_fail_needs_them(more, looking, drifting, cli):
+    def codes(*engine):
+        found = cli(*drifting, *more, *engine, "--fail-on", "none", "--json")
+        return {each["code"] for each in json.loads(found.out)["findings"]}, found.err
+
+    (known, _), (found, note) = codes("--engine", "memory"), codes()
+    assert known - found == looking  # what an engine that keeps no rows leaves out is what is declared
+    assert found <= known
+    assert all(code in note for code in looking)
+    for code in looking:
+        assert cli(*drifting, *more, "--fail-on", code).code == 4
+        pooled = cli(*drifting, *more, "--fail-on", code, "--resolution", "64")
+        assert (pooled.code, f"--fail-on of {code} needs the rows in memory" in pooled.err) == (2, True)
+    assert cli(*drifting, *more).code == 4  # two errors, by themselves
+    assert "not kept" in cli(*drifting, *more, "--ignore", ",".join(looking), "--fail-on", "warning").err
 
 
 @pytest.mark.usefixtures("days")

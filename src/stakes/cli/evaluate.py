@@ -232,6 +232,12 @@ class CheckJob:
     ignore: list[str]
     against: str | None = None
 
+    def needing(self, task: Task) -> str:
+        """Why the rows must be in memory; empty where no finding that may fail looks at them."""
+        looked = [each for each in task.unseen() if each.code not in self.ignore]
+        codes = [each.code for each in looked if each.code in self.fail_on or each.severity in self.fail_on]
+        return f"--fail-on of {', '.join(codes)} needs the rows" if codes else ""
+
     def findings(self, evaluation: "Evaluation") -> "Findings":
         """Look; one group is held against the others where that may fail."""
         from stakes.cli.summary import read_kept
@@ -277,7 +283,7 @@ class Checked:
 
 def run_check(task: Task, request: CheckJob) -> int:
     """Read, evaluate, look, deliver; return the exit code."""
-    (evaluation,) = task.judged("Checking").values()
+    (evaluation,) = task.judged("Checking", request.needing(task)).values()
     with working("Looking for findings"):
         findings = request.findings(evaluation)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]

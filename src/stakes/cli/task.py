@@ -17,7 +17,7 @@ from stakes.cli.memory import physical_memory
 from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments, read_resolution
 from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import join, shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from stakes.base.outcome import OutcomeFromColumns
     from stakes.core.options import Options
-    from stakes.evaluation import Evaluation
+    from stakes.evaluation import Check, Evaluation
     from stakes.tables import Predictions
 
 
@@ -219,6 +219,13 @@ class Task:
         with working(f"{doing} {len(predictions.models)} models on {predictions.n_rows:,} rows"):
             return {time: self.evaluate(self._at(predictions, time)) for time in self.horizons or (0.0,)}
 
+    def unseen(self) -> list[Check]:
+        """Findings that are not looked for where the rows, of labels or with amounts, are not kept."""
+        from stakes.evaluation import FINDINGS
+
+        clustered, by_amount = self.options.clusters is not None, self.source.outcome is not None
+        return [each for each in FINDINGS.values() if each.needs_rows(clustered=clustered, by_amount=by_amount)]
+
     def _at(self, predictions: Predictions, horizon: float) -> Predictions:
         """The same rows with their outcome at another horizon."""
         from stakes.outcomes import TimeToEvent
@@ -304,9 +311,10 @@ class Task:
         evaluation = self._about(found, source.file)
         remark(source, options, evaluation, whole_range=self.whole_range)
         if evaluation.rows is None:
-            and_areas = ", and so do intervals of areas and of calibration over clusters"
-            needing = f"some findings needs them{and_areas if evaluation.clusters_unseen else ''}"
-            note(f"the rows are not kept in memory: what is said of single thresholds and {needing}")
+            codes = [check.code for check in self.unseen()]
+            parts = ["what is said of single thresholds", *([f"some findings ({', '.join(codes)})"] if codes else [])]
+            parts += ["intervals of areas and of calibration over clusters"] if evaluation.clusters_unseen else []
+            note(f"the rows are not kept in memory: {join(parts)} need{'' if codes else 's'} them")
         if cells is not None:
             _tell_bound(evaluation, cells)
         return evaluation

@@ -44,6 +44,7 @@ FINDINGS: dict[str, Check] = {
             "Look whether the label or the score is turned round: pos_label= (--pos-label) names the positive label, "
             "and the probability of the other class is 1 less the score.",
             models.inverted,
+            of_rows="clustered",
         ),
         Check(
             "constant",
@@ -62,6 +63,7 @@ FINDINGS: dict[str, Check] = {
             "Recalibrate on rows that were not used for training (isotonic or logistic regression), then evaluate "
             "again; until then do not act on these scores at these thresholds.",
             models.miscalibrated,
+            of_rows="clustered",
         ),
         Check(
             "calibration-in-the-large",
@@ -75,6 +77,7 @@ FINDINGS: dict[str, Check] = {
             "prevalence (correction.shift_prior). Right there, with a slope nearer to 1: overfitting; recalibrate on "
             "other rows. The ranking stays as it is.",
             models.off_in_the_large,
+            of_rows="clustered",
         ),
         Check(
             "acts-like-constant",
@@ -105,6 +108,7 @@ FINDINGS: dict[str, Check] = {
             "If you can say in which part of the range your thresholds lie, evaluate that part alone: it may have "
             "another answer. evaluation.best_by_bounds() shows it for every part.",
             models.dearer_somewhere,
+            of_rows="apart",
         ),
         Check(
             "auc-disagrees",
@@ -114,6 +118,7 @@ FINDINGS: dict[str, Check] = {
             "Choose by the cost in this range. If the model that AUC prefers is badly calibrated here, recalibrate it "
             "on other rows and compare again: its ranking may then pay.",
             models.auc_disagrees,
+            of_rows="always",
         ),
         Check(
             "group-not-as-promised",
@@ -223,6 +228,7 @@ FINDINGS: dict[str, Check] = {
             'Rows in order of time: lags="auto" (--lags auto). Rows in groups, such as patients: clusters= '
             "(--clusters). Rows sorted by something else: nothing, or shuffle them.",
             data.neighbours_alike,
+            of_rows="apart",
         ),
         Check(
             "tied-scores",

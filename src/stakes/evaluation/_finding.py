@@ -10,6 +10,7 @@ from stakes.outputs.result_table import Tabular, build_frame, table
 from stakes.outputs.text import join, shorten
 
 Severity = Literal["error", "warning", "info"]
+Looked = Literal["never", "always", "apart", "clustered"]
 SEVERITIES = ("error", "warning", "info")
 Evidence = Mapping[str, float | Mapping[str, float]]
 
@@ -52,6 +53,9 @@ class Check:
         From what is judged, such as standings, to an observation or None.
     of_amounts : bool, default False
         Whether it holds for amounts by row, whose scores are no probabilities.
+    of_rows : {"never", "always", "apart", "clustered"}, default "never"
+        When it looks at the rows themselves, which are not kept where a data engine sums over them: always, where they
+        are in no clusters, or where they are.
 
     Examples
     --------
@@ -67,6 +71,28 @@ class Check:
     remedy: str
     look: Callable[[Any], Observation | None]
     of_amounts: bool = False
+    of_rows: Looked = "never"
+
+    def needs_rows(self, *, clustered: bool, by_amount: bool) -> bool:
+        """Whether it finds nothing where rows, in clusters or with amounts, are not kept.
+
+        Parameters
+        ----------
+        clustered, by_amount : bool
+            Whether rows are in clusters, and whether each has amounts of its own.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> from stakes.evaluation import FINDINGS
+        >>> FINDINGS["inverted"].needs_rows(clustered=True, by_amount=False)
+        True
+        """
+        looked = self.of_amounts or not by_amount
+        return looked and self.of_rows in ("always", "clustered" if clustered else "apart")
 
     def run(self, standings: Any) -> Finding | None:
         """Look, and make a finding of what is seen."""
