@@ -20,6 +20,7 @@ BAD_DATA = {
     "ragged rows": ("y,a\n0,0.1\n1,0.2,0.3\n", ["row 2", "line 3", "3", "2"]),
     "duplicate column names": ("y,a,a\n0,0.1,0.2\n1,0.3,0.4\n", ["column 'a'", "distinct"]),
     "no model": ("y,name\n0,x\n1,z\n", ["model"]),
+    "both classes of one model": ("y,no,yes\n0,0.9,0.1\n1,0.6,0.4\n", ["'no' and 'yes' add up to 1", "--models"]),
     "a model named as a reference": ("y,treat all\n0,0.1\n1,0.4\n", ["column 'treat all'", "rename"]),
 }
 

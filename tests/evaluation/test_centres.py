@@ -84,6 +84,13 @@ def test_columns_of_a_frame_are_models_and_a_series_is_none():
         evaluate_centres(Y, pd.Series(A), CENTRE)
 
 
+def test_both_classes_of_one_model_are_no_two_models():
+    both = pytest.importorskip("pandas").DataFrame({"no": 1.0 - A, "yes": A})
+    with pytest.raises(ValueError, match=r"^y_prob must have a column for each model, got \['no', 'yes'\]"):
+        evaluate_centres(Y, both, CENTRE, threshold=0.3)
+    assert evaluate_centres(Y, dict(both), CENTRE, threshold=0.3).models == ("no", "yes")
+
+
 def test_columns_of_a_frame_are_crossed():
     pd = pytest.importorskip("pandas")
     late = X > 0.0

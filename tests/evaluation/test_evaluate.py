@@ -317,6 +317,27 @@ def test_both_classes_of_one_model_are_no_two_models(names):
     assert evaluate([0, 1, 0, 1], dict(both), costs=(0.1, 0.3)).models == tuple(map(str, names))
 
 
+@pytest.mark.parametrize("kind", ["eager", "lazy", "relation"])
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+def test_both_classes_that_nobody_named_are_no_two_models_of_a_frame(kind, precision):
+    pl, duckdb = (pytest.importorskip(name) for name in ("polars", "duckdb"))
+    pytest.importorskip("pyarrow")
+    known = pl.DataFrame({"y": Y, "no": (1.0 - Q).astype(precision), "yes": Q.astype(precision)})
+
+    def built(frame):
+        return {"eager": lambda: frame, "lazy": frame.lazy, "relation": lambda: duckdb.from_arrow(frame.to_arrow())}[
+            kind
+        ]()
+
+    with pytest.raises(ValueError, match=r"'no' and 'yes' add up to 1, as both classes .*name the model columns with"):
+        evaluate_frame(built(known), label="y", costs=RANGE)
+    assert evaluate_frame(built(known), label="y", models=["no", "yes"], costs=RANGE).models == ("no", "yes")
+    third = known.with_columns(half=pl.lit(0.5))
+    assert evaluate_frame(built(third), label="y", costs=RANGE).models == ("no", "yes", "half")
+    nearly = known.with_columns(no=pl.col("no") * 0.999)
+    assert evaluate_frame(built(nearly), label="y", costs=RANGE).models == ("no", "yes")
+
+
 def test_columns_of_pandas_whose_names_are_one_text_are_refused():
     models = pytest.importorskip("pandas").DataFrame(np.column_stack([MODELS["noise"], Q]), columns=[1, "1"])
     with pytest.raises(ValueError, match=r"^y_prob must have names that differ as text, got 1 and '1'"):

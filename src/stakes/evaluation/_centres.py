@@ -29,6 +29,7 @@ from stakes.base.validation import (
 )
 from stakes.core.options import evaluation_data
 from stakes.costs import CostsLike, as_costs
+from stakes.evaluation._evaluate import refuse_both_classes
 from stakes.evaluation._groups import coded
 from stakes.inference import (
     Comparison,
@@ -40,7 +41,7 @@ from stakes.inference import (
     recalibration_estimates,
 )
 from stakes.outcomes import TimeToEvent
-from stakes.outputs.hooks import draw
+from stakes.outputs.hooks import draw, nw
 from stakes.outputs.result_table import PaperTable
 from stakes.outputs.text import level_name, names_of, percent
 from stakes.variance.influence import cells_of
@@ -223,6 +224,9 @@ def evaluate_centres(
     level, asked = check_level(confidence_level), _asked(threshold, costs)
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
+    native: Any = nw.from_native(y_prob, eager_only=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        refuse_both_classes(native)
     models = by_name(y_prob, "y_prob")
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
+from stakes.base.validation import BinarySample, blocks, both_classes, by_name, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import Rule, ScoreTable, area_under_roc, mean_table
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
@@ -839,15 +839,15 @@ def _columns(y_prob: Any) -> dict[str, Any]:
         )
     if isinstance(native, nw.DataFrame):
         columns = dict(zip(native.columns, (column.to_numpy() for column in native.iter_columns()), strict=True))
-        _refuse_both_classes(native)
+        refuse_both_classes(native)
         return by_name(columns, "y_prob")
     return {"model": to_array(y_prob, "y_prob")}
 
 
-def _refuse_both_classes(frame: nw.DataFrame[Any]) -> None:
+def refuse_both_classes(frame: nw.DataFrame[Any]) -> None:
     """Refuse the two columns of one model's predict_proba, which would be two models of opposite scores."""
     numeric = len(frame.columns) == 2 and all(dtype.is_numeric() for dtype in frame.schema.values())
-    if numeric and len(frame) > 1 and np.allclose(frame.to_numpy().sum(axis=1, dtype=float), 1.0, rtol=0.0, atol=1e-6):
+    if numeric and both_classes([column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]):
         raise ValueError(
             f"y_prob must have a column for each model, got {frame.columns}, which add up to 1 in every row as both "
             "classes of predict_proba do: pass the column of the positive class, or several models as a mapping."

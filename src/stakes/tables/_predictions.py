@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from stakes.base.formulas import is_nan
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label, plain_label
+from stakes.base.validation import Bools, Floats, Integers, both_classes, check_choice, match_label, plain_label
 from stakes.outputs.hooks import nw
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
 from stakes.tables._columnar_files import TITLES, TypedFile
 from stakes.tables._columns import (
+    NAME_MODELS,
     Gathered,
     Numbers,
     Piece,
@@ -254,6 +255,7 @@ def clean_rows(
 
     scores = {name: numbers.pop(name) for name in roles.models}
     check_numbers(scores, weight, roles, origin)
+    refuse_both_classes(scores, roles, origin)
     by = {name: as_array(codes[name][0])[codes[name][1]] for name in roles.groups}
     outcome = _outcome(roles, origin, codes[roles.label], numbers | by, (weight, pos_label))
     y = positive_labels(*codes[roles.label], pos_label, origin, roles.label) if outcome is None else outcome.y
@@ -327,6 +329,14 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
             if score.min() >= 0.0 and 2.0 <= score.max() <= 100.0:
                 hint += " If they are percentages, divide by 100."
             raise origin.broken("must lie in [0, 1]", bad, score, column=name, hint=hint)
+
+
+def refuse_both_classes(scores: dict[str, Floats], roles: Roles, origin: Location) -> None:
+    """Refuse two columns that nobody named and that are both classes of one model's predict_proba."""
+    if roles.automatic and roles.probability and both_classes(list(scores.values())):
+        one, other = scores
+        rule = f"{one!r} and {other!r} add up to 1, as both classes of one model's predict_proba do"
+        raise origin.error(rule, hint=NAME_MODELS)
 
 
 # Files of predictions: CSV, Parquet, Arrow and JSON lines, from a path or from standard input.

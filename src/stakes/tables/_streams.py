@@ -16,7 +16,7 @@ from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import check_types, is_positive, refuse, renamed, weighing
-from stakes.tables._predictions import column_names, from_native
+from stakes.tables._predictions import column_names, from_native, refuse_both_classes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -265,7 +265,7 @@ def count_rows(frame: Any) -> tuple[int, int]:
 
 
 def check_first_rows(frame: Any, roles: Roles) -> None:
-    """Refuse columns that were taken as models and, by their first rows, cannot be scores: before all are read.
+    """Refuse columns that nobody named and that, by their first rows, are no scores or both classes of one model.
 
     Examples
     --------
@@ -284,6 +284,7 @@ def check_first_rows(frame: Any, roles: Roles) -> None:
         if outside.any():
             value = float(values[np.argmax(outside)])
             raise Location(ordered=False).error("must lie in [0, 1]", column=name, value=value, hint=NAME_MODELS)
+    refuse_both_classes({name: first[name].to_numpy() for name in roles.models}, roles, Location(ordered=False))
 
 
 def streams(frame: nw.LazyFrame[Any]) -> bool:
