@@ -1,8 +1,8 @@
 """The list of slow tests: what it names is there, and what stays reaches as much."""
 
-import ast
 import itertools
 import random
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -19,8 +19,7 @@ def test_every_test_that_is_listed_is_there():
         file, _, test = line.partition("[")[0].partition("::")
         by_file[file].add(test.rpartition("::")[2] if file.startswith("tests/") else test.rpartition(".")[2])
     for file, tests in by_file.items():
-        tree = ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
-        defined = {each.name for each in tree if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+        defined = set(re.findall(r"^ *(?:def|class) (\w+)", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE))
         assert tests - defined == set(), file
 
 
