@@ -23,6 +23,16 @@ def test_other_seeds_are_refused(said):
         fresh_oracles.seed_of({"STAKES_SEED": said})
 
 
+def test_some_of_the_oracles_can_be_named(monkeypatch):
+    assert fresh_oracles.chosen({}) == fresh_oracles.chosen({"STAKES_ORACLES": " "}) == [*fresh_oracles.ORACLES]
+    with pytest.raises(ValueError, match=r"must name some of actions, intervals, outcomes, got eval\."):
+        fresh_oracles.chosen({"STAKES_ORACLES": "actions eval"})
+    monkeypatch.setenv("STAKES_ORACLES", "outcomes")
+    found = [path.name for path in fresh_oracles.readers(Path(__file__).parent)]
+    assert "test_row_costs.py" in found
+    assert "test_student.py" not in found
+
+
 def test_every_test_file_that_reads_seeded_values_is_run_and_no_other():
     found = [path.name for path in fresh_oracles.readers(Path(__file__).parent)]
     assert {"test_student.py", "test_refit.py", "test_row_costs.py"} <= set(found)

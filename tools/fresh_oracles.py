@@ -2,6 +2,7 @@
 
 ``python -m tools.fresh_oracles`` prints the seed; ``STAKES_SEED=20261124 python -m tools.fresh_oracles`` repeats it.
 The oracles lie in the folder that ``STAKES_REFERENCE_DIR`` names; what they write goes to a temporary copy.
+``STAKES_ORACLES="actions outcomes"`` runs these alone.
 """
 
 from __future__ import annotations
@@ -34,9 +35,22 @@ def seed_of(environ, today=None):
     return int(said)
 
 
+def chosen(environ):
+    """Return the oracles that STAKES_ORACLES names, or all."""
+    names = environ.get("STAKES_ORACLES", "").split() or [*ORACLES]
+    if unknown := set(names) - set(ORACLES):
+        raise ValueError(f"STAKES_ORACLES must name some of {', '.join(ORACLES)}, got {', '.join(sorted(unknown))}.")
+    return names
+
+
+def fixtures():
+    """Return the fixtures that hold what the chosen oracles write."""
+    return [f"{name}_reference" for name in chosen(os.environ)]
+
+
 def readers(tests):
     """Return the test files that read reference values made from a seed."""
-    names = [f"{name}_reference" for name in ORACLES]
+    names = fixtures()
     files = sorted(tests.rglob("test_*.py"))
     return [path for path in files if any(name in path.read_text(encoding="utf-8") for name in names)]
 
@@ -47,9 +61,9 @@ def make(reference, seed, folder):
     (folder / "reference").chmod(0o755)
     (folder / "data").symlink_to(reference / "data", target_is_directory=True)
     made = {}
-    for name, arguments in ORACLES.items():
+    for name in chosen(os.environ):
         out = folder / "reference" / f"{name}_reference.json"
-        filled = [argument.format(seed=seed, out=out) for argument in arguments]
+        filled = [argument.format(seed=seed, out=out) for argument in ORACLES[name]]
         program = [sys.executable, str(folder / "reference" / f"{name}_oracle.py"), *filled]
         made[name] = subprocess.Popen(program, cwd=folder / "reference", stdout=subprocess.DEVNULL)
     failed = [name for name, process in made.items() if process.wait()]
@@ -59,7 +73,7 @@ def make(reference, seed, folder):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out the other tests of these files, as a plugin of their run."""
-    made = {f"{name}_reference" for name in ORACLES}
+    made = set(fixtures())
     others = [item for item in items if made.isdisjoint(getattr(item, "fixturenames", ()))]
     items[:] = [item for item in items if not made.isdisjoint(getattr(item, "fixturenames", ()))]
     config.hook.pytest_deselected(items=others)
