@@ -633,9 +633,10 @@ def _refuse_rounded(files: list[str], schema: Schema, floats: Iterable[str]) -> 
             continue
         value, signed = pl.col(name), dtype != nw.UInt64
         large = (value > _LARGEST_EXACT) | (value < -_LARGEST_EXACT) if signed else value > _LARGEST_EXACT
-        rows = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths="\0file")
+        each = ((file, pl.scan_parquet(file, glob=False, hive_partitioning=False)) for file in files)
+        rows = pl.concat([rows.filter(large).select(pl.lit(file).alias("\0file"), name).head(1) for file, rows in each])
         with refused(Location(files[0]), "cannot be read as Parquet"):
-            found = rows.filter(large).select("\0file", name).head(1).collect().rows()
+            found = rows.head(1).collect().rows()
         for file, number in found:
             rule = f"must lie within 2^53, beyond which the floats of other files are not exact, got {number}"
             raise DataError(rule, file=file, column=name, hint="Write integers in all files.")
