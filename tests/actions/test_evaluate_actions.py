@@ -425,7 +425,7 @@ def test_dominance_needs_a_segment():
 
 
 def test_least_and_most_of_each_class_are_those_of_the_best_and_the_worst_action():
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(1)  # no action is dearer than another in every class
     matrices = rng.uniform(-2.0, 5.0, (3, 4))
     probs = rng.dirichlet(np.ones(3), 30)
     rows = evaluate_actions(np.arange(30) % 3, probs, matrices=matrices, actions=list("wxyz")).rows
@@ -437,6 +437,23 @@ def test_least_and_most_of_each_class_are_those_of_the_best_and_the_worst_action
     scale = rows.problem.weights.sum()
     assert rows.best() == pytest.approx(scale * (share @ several.min(axis=2)), rel=1e-12)
     assert rows.max_loss() == pytest.approx(scale * (share @ several.max(axis=2)), rel=1e-12)
+
+
+@pytest.mark.parametrize("theta", [None, (0.0, 1.0)])
+def test_an_action_that_no_probability_asks_for_says_nothing_of_the_most_that_a_class_may_cost(theta):
+    y, probs = np.arange(30) % 2, np.tile([0.4, 0.6], (30, 1))
+    ends = np.array([[[0.0, 1.0, 0.5], [4.0, 0.0, 0.9]], [[0.0, 2.0, 0.5], [3.0, 0.0, 0.9]]])
+    dearer = ends.max(axis=2) + np.array([[0.1, 0.2], [0.3, 0.4]])
+    for extra in (dearer, ends[:, :, 1] + [0.0, 5.0], ends[:, :, 1] + [7.0, 0.0], ends[:, :, 0]):
+        matrices = np.concatenate([ends, extra[:, :, None]], axis=2)
+        plain, more = (evaluate_actions(y, probs, matrices=each, theta=theta, actions=list("wxyz")[: each.shape[2]])
+                       for each in (ends, matrices))  # fmt: skip
+        assert more.rows.max_loss() == pytest.approx(plain.rows.max_loss(), rel=1e-12)
+        assert more["model"].cost == plain["model"].cost
+    first = np.concatenate([(ends[:, :, 1] + [7.0, 0.0])[:, :, None], ends], axis=2)  # taken where the class is certain
+    certain = evaluate_actions(y, np.eye(2)[1 - y], matrices=first, theta=theta, actions=list("wxyz"))
+    assert certain["model"].confusion[:, 0] == pytest.approx([0.5, 0.0])
+    assert certain.rows.max_loss()[0] == certain["model"].class_costs[0] == pytest.approx(8.5)
 
 
 def test_classes_are_named_by_their_labels_in_the_order_of_the_columns():

@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import t as student
 
-from stakes.actions import decision_calibration_test, evaluate_actions
+from stakes import evaluate
+from stakes.actions import decision_calibration_test, evaluate_actions, evaluate_deferral
 from stakes.inference import select_best
 
 ONE_DEAR = np.array([[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]])
@@ -108,6 +110,48 @@ def test_each_class_as_dear_as_no_other_has_its_rule_of_three(seed, weighted):
     gap = rows[0] - rows[1]
     half, mean = half_width(gap, [gap], weight, y, [worst - best]), float(weight @ gap / weight.sum())
     assert found.compare("m0", "m1").interval == pytest.approx((mean - half, mean + half), abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fee_paid_in_most_rows_leaves_room_for_the_dear_mistakes_of_two_classes(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 3, 200)
+    y, matrix = (rng.random(200) < p).astype(int), np.array([[0.0, 0.2, 0.03], [0.8, 0.0, 0.03]])
+    prob = np.column_stack([1 - p, p])
+    cost = matrix[y, (prob @ matrix).argmin(axis=1)]
+    rare, beyond = above_fifth(cost, y, [0.2, 0.8])
+    half = half_width(cost, (cost, rare), np.ones(200), y, ([0.2, 0.8], beyond))
+    never = np.column_stack([matrix, [5.0, 5.0]])  # dearer than each mistake
+    for each in (matrix, never):
+        found = evaluate_actions(y, prob, matrices=each, actions=["wait", "act", "defer", "refuse"][: each.shape[1]])
+        for estimate in (found["model"].cost, found["model"].regret):
+            assert estimate.interval == pytest.approx((max(cost.mean() - half, 0.0), cost.mean() + half), abs=1e-12)
+    unpaid = np.where(cost == 0.03, 0.0, cost)
+    half = half_width(cost, (cost, unpaid), np.ones(200), y, ([0.2, 0.8], [0.2, 0.8]))
+    ends = pytest.approx((max(cost.mean() - half, 0.0), cost.mean() + half), abs=1e-12)
+    deferred = evaluate_deferral(y, p, costs=0.2, deferral=0.03)
+    assert deferred.interval == ends
+    assert "so few carry the estimate" in deferred.estimates["cost"].note
+    corrected = evaluate(y, {"m": p}, costs=0.2).with_deferral(0.03).deferral.selection.intervals["m"]
+    assert corrected[1] >= cost.mean() + half
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("n", [60, 200, 1000])
+def test_intervals_hold_what_deferring_most_rows_truly_costs(n):
+    low, high = 0.03 / 0.8, 1.0 - 0.03 / 0.2  # calibrated scores of density 3 (1 - p)^2
+    missed, falsely = (quad(lambda p: 3 * (1 - p) ** 2 * p, 0, low)[0], quad(lambda p: 3 * (1 - p) ** 3, high, 1)[0])
+    truth = 0.03 * ((1 - low) ** 3 - (1 - high) ** 3) + 0.8 * missed + 0.2 * falsely
+    held, draws = np.zeros(2), 150
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 3, n)
+        y = (rng.random(n) < p).astype(int)
+        matrix, prob = [[0, 0.2, 0.03], [0.8, 0, 0.03]], np.column_stack([1 - p, p])
+        many = evaluate_actions(y, prob, matrices=matrix, actions=["wait", "act", "defer"])["model"].cost
+        ends = evaluate_deferral(y, p, costs=0.2, deferral=0.03).interval, many.interval
+        held += [bottom <= truth <= top for bottom, top in ends]
+    assert np.all(held / draws >= 0.93)  # 55% of 200 rows, 86% of 1,000, while fees passed for what mistakes cost
 
 
 @pytest.mark.parametrize("seen", [4, 5, 6])

@@ -532,7 +532,10 @@ def _estimates(
         asked.factor * worst_losses(asked.costs),
         asked.confidence_level,
     )
-    priced = CostRows(factor * costs, largest=np.tile(worst[:, None], 3), **shared)
+    largest, unpaid = np.tile(worst[:, None], 3), np.stack([rows.decided, rows.without, rows.decided], axis=1)
+    # fees that most rows pay may hide that dear mistakes have not been seen
+    raw = ((factor * costs, largest), (factor * unpaid, largest))
+    priced = CostRows(factor * costs, largest=largest, raw=raw, **shared)
     counted = CostRows(shares, largest=np.ones((2, 3)), **shared)
     bound = float(worst.max())
     least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
@@ -659,8 +662,7 @@ def deferred_models(
     option, measure = as_deferral(deferral), check_deferred(asked.costs)
     cap = _checked(capacity, measure, next(iter(samples.values())))
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
-    factor = asked.factor * measure.mass
-    totals = {name: factor * deferred_rows(sample, measure, option, cap).total for name, sample in samples.items()}
+    rows = {name: deferred_rows(sample, measure, option, cap) for name, sample in samples.items()}
     fees = np.linspace(0.0, _highest_fee(asked, option), _FEES)
     tables = {name: ScoreTable.from_sample(sample) for name, sample in samples.items()}
     measures = [replace(option, fee=fee).applied_to(asked.costs) for fee in fees.tolist()]
@@ -668,7 +670,7 @@ def deferred_models(
         name: np.array([asked.factor * table_integral(table, each, "score") for each in measures])
         for name, table in tables.items()
     }
-    chosen = _chosen(next(iter(samples.values())), totals, asked, option, codes)
+    chosen = _chosen(next(iter(samples.values())), rows, asked, option, codes)
     return DeferredModels(found, option, float(cap) if isinstance(cap, Fraction) else cap, chosen, fees, curves)
 
 
@@ -680,18 +682,21 @@ def _highest_fee(asked: Options, option: Deferral) -> float:
 
 
 def _chosen(
-    sample: BinarySample, totals: dict[str, Floats], asked: Options, option: Deferral, codes: Integers | None
+    sample: BinarySample, models: dict[str, DeferredRows], asked: Options, option: Deferral, codes: Integers | None
 ) -> Selection:
     """Choose among the models with the option, treating all, treating no one and deferring all."""
     measure, y = asked.costs, sample.y
     worst = asked.factor * worst_losses(measure)
-    fee = asked.factor * measure.mass * option.fee
-    deferred = fee + worst * (option.false_positive_rate, option.false_negative_rate)
+    factor = asked.factor * measure.mass
+    deferred = factor * option.fee + worst * (option.false_positive_rate, option.false_negative_rate)
     references = [np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
-    columns = [*totals.values(), *references]
-    largest = np.tile(np.maximum(worst, deferred)[:, None], len(columns))
-    fixed = asked.prevalence is not None
-    rows = CostRows(np.stack(columns, axis=1), y, _weight(sample), codes, largest, fixed, sample.origin)
-    contest = rows.contest((*totals, *REFERENCES, DEFER_ALL), len(totals))
+    costs, unpaid = (
+        np.stack([*(factor * each for each in columns), *references], axis=1)
+        for columns in ([rows.total for rows in models.values()], [rows.decided for rows in models.values()])
+    )
+    largest = np.tile(np.maximum(worst, deferred)[:, None], costs.shape[1])
+    raw, fixed = ((costs, largest), (unpaid, largest)), asked.prevalence is not None
+    rows = CostRows(costs, y, _weight(sample), codes, largest, fixed, sample.origin, raw)
+    contest = rows.contest((*models, *REFERENCES, DEFER_ALL), len(models))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
     return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

@@ -77,9 +77,14 @@ class ActionRows:
         return self.problem.losses(share, np.arange(len(self.classes)))
 
     def max_loss(self) -> Floats:
-        """Largest cost of each class over the actions, at each matrix."""
-        own = np.arange(len(self.classes))
-        return -replace(self.problem, matrices=-self.problem.matrices).losses(np.eye(len(own)), own)
+        """Largest cost of each class over the actions that some probabilities ask for, at each matrix."""
+        own, matrices, taken = np.arange(len(self.classes)), self.problem.matrices, []
+        for action in range(matrices.shape[2]):
+            own_costs = matrices[:, :, [action]]
+            less = np.all(matrices < own_costs, axis=(0, 1)).any()
+            earlier = np.all(matrices[:, :, :action] <= own_costs, axis=(0, 1)).any()  # the first of equals is taken
+            taken += [] if less or earlier else [action]
+        return -replace(self.problem, matrices=-matrices[:, :, taken]).losses(np.eye(len(own)), own)
 
     def kinds(self) -> Integers:
         """Class of each class where two are given, else groups of those whose costs are about as large.
@@ -112,7 +117,7 @@ class ActionRows:
 
         largest = of_kinds(most)
         raw = [(beyond, largest)]
-        if len(best) > 2:
+        if max(len(best), len(self.actions)) > 2:
             seen = np.stack([_fifth(beyond[kind == each]) for each in places])
             raw.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
         if whole and least.any():
