@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from stakes import costs, expected_regret
 from stakes.actions import decision_calibration_test, evaluate_actions
@@ -88,6 +89,61 @@ def test_few_rows_of_an_action_are_tested_by_draws():
     # two of three costs of 1, each of chance 0.2: as far from 0.6 as 1.4 are two or three of them
     assert rare["p_value"] == pytest.approx(3 * 0.2**2 * 0.8 + 0.2**3, abs=0.025)
     assert rare["holm_p_value"] >= rare["p_value"]
+
+
+def of_patients(seed, rows=10, patients=60):
+    """Calibrated probabilities of patients, all rows of whom are of one class."""
+    rng = np.random.default_rng(seed)
+    risk = rng.beta(2, 2, patients)
+    y = (rng.random(patients) < risk).astype(int)
+    y, risk, clusters = (np.repeat(values, rows) for values in (y, risk, np.arange(patients)))
+    return y, np.column_stack([1 - risk, risk]), clusters
+
+
+@pytest.mark.parametrize("seed", [0, 2, 5, 7])
+def test_copies_of_rows_in_clusters_make_no_difference_from_the_announced_cost_surer(seed):
+    found = []
+    for rows in (10, 100):
+        y, prob, clusters = of_patients(seed, rows)
+        found.append(evaluate_actions(y, prob, matrices=[[0, 1], [3, 0]], clusters=clusters).calibration())
+    y, prob, _ = of_patients(seed, 1)
+    gap = np.where(prob[:, 1] >= 0.25, 1.0 * (y == 0) - prob[:, 0], 3.0 * (y == 1) - 3.0 * prob[:, 1])
+    t = gap.mean() / (gap.std(ddof=1) / 60**0.5)
+    for each in found:
+        assert each.z == pytest.approx(t, rel=1e-9)
+        assert each.p_value >= 2.0 * student.sf(abs(t), 59.0) * (1.0 - 1e-9)
+    for ten, hundred in zip(*(each.by_action for each in found), strict=True):
+        assert (ten["z"], ten["p_value"]) == pytest.approx((hundred["z"], hundred["p_value"]), rel=0.3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_clusters_the_p_value_is_the_level_at_which_the_interval_of_the_gap_reaches_zero(seed):
+    y, prob, clusters = of_patients(seed)
+    prob = np.column_stack([1.0 - prob[:, 1] ** 0.4, prob[:, 1] ** 0.4])
+    for matrix in ([[0, 1], [3, 0]], [[0, 1], [3, 0.5]]):
+        found = evaluate_actions(y, prob, matrices=matrix, clusters=clusters, actions=["w", "a"]).calibration()
+        level = 1.0 - found.p_value
+        gap = evaluate_actions(y, prob, matrices=matrix, clusters=clusters, actions=["w", "a"], confidence_level=level)
+        assert min(np.abs(gap.calibration().gap.interval)) == pytest.approx(0.0, abs=1e-9)
+    always = evaluate_actions(y, prob, matrices=[[0, 9], [1, 9]], clusters=clusters, actions=["w", "a"]).calibration()
+    assert [row["p_value"] for row in always.by_action] == pytest.approx([always.p_value], rel=1e-12)
+
+
+def test_a_cluster_of_most_rows_leaves_the_announced_cost_untested():
+    y, prob, clusters = of_patients(1)
+    found = evaluate_actions(y, prob, matrices=[[0, 1], [3, 0]], clusters=np.maximum(clusters, 40)).calibration()
+    assert np.isnan([found.z, found.p_value, *(row["holm_p_value"] for row in found.by_action)]).all()
+    assert found.sentence.endswith("; one cluster holds too much of the weight to test the difference.")
+
+
+@pytest.mark.simulation
+def test_calibrated_probabilities_of_patients_are_seldom_beyond_chance():
+    said = np.zeros(2)
+    for seed in range(200):
+        y, prob, clusters = of_patients(seed)
+        found = evaluate_actions(y, prob, matrices=[[0, 1], [3, 0]], clusters=clusters).calibration()
+        said += [found.p_value < 0.05, min(row["holm_p_value"] for row in found.by_action) < 0.05]
+    assert np.all(said / 200 <= 0.07)  # 57% by rows that count as independent
 
 
 def test_a_class_said_to_be_impossible_that_occurs_is_beyond_chance():

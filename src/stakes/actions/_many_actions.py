@@ -342,8 +342,9 @@ class DecisionCalibration(Tabular):
     gap : Estimate
         Incurred less announced.
     z, p_value : float
-        Test that the gap is zero, by the variance that the probabilities imply; infinite and 0 where a class of
-        probability 0 occurred at a cost that was not announced, and nan where they leave no doubt else.
+        Test that the gap is zero, by the variance that the probabilities imply; with clusters, the larger p-value of
+        that and of the interval of the gap. Infinite and 0 where a class of probability 0 occurred at a cost that was
+        not announced, and nan where the probabilities leave no doubt else or the gap has no interval.
     by_action : tuple of dict
         For each action taken: its share, announced and incurred mean cost, gap, z, p-value and Holm's p-value.
     picked : int, default 1
@@ -369,10 +370,12 @@ class DecisionCalibration(Tabular):
     def sentence(self) -> str:
         """What a report says of it."""
         costs = f"Decisions cost {number(self.incurred)} and were announced to cost {number(self.announced)}"
-        if math.isnan(self.p_value):
-            return f"{costs}; the probabilities leave no doubt to test."
         if math.isinf(self.z):
             return f"{costs}; a class of probability 0 occurred, beyond chance (p {p_value(self.p_value)})."
+        if math.isnan(self.gap.interval[0]):
+            return f"{costs}; one cluster holds too much of the weight to test the difference."
+        if math.isnan(self.p_value):
+            return f"{costs}; the probabilities leave no doubt to test."
         verdict = "beyond chance" if self.p_value < 1.0 - self.gap.confidence_level else "not beyond chance"
         among = "" if self.picked == 1 else f", corrected for selection among {self.picked:,}"
         return f"{costs}, a difference {verdict} (p {p_value(self.p_value)}{among})."
@@ -454,13 +457,13 @@ def calibration_of(
     beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
     gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.max_loss() - best)[:, None])
     gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
-    found = [_by_action(rows, prob, a, rng) for a in range(len(rows.actions))]
+    z, p = _with_clusters(every, every.p_value, gaps)
+    found = [_by_action(rows, prob, a, beyond, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
     adjusted = holm(np.array([each["p_value"] for each in taken]))
     table = tuple(each | {"holm_p_value": min(picked * float(p), 1.0)} for each, p in zip(taken, adjusted, strict=True))
     announced = float(weight @ every.announced)
-    p = min(picked * every.p_value, 1.0)
-    return DecisionCalibration(announced, announced + gap.value, gap, every.z, p, table, picked)
+    return DecisionCalibration(announced, announced + gap.value, gap, z, min(picked * p, 1.0), table, picked)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -516,18 +519,33 @@ class _Gap:
         return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
 
 
-def _by_action(rows: ActionRows, prob: Floats, action: int, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Incurred and expected cost of one action; None if it is never taken."""
-    weight = rows.weight / rows.weight.sum()
-    share = 0.0
-    for part, taken, counts in rows.problem.pieces(prob):
-        share += sum(float(weight[part] @ np.where(taken == action, count, 0.0)) for _, count in counts)
+def _with_clusters(found: _Gap, p_value: float, gaps: CostRows) -> tuple[float, float]:
+    """Return z and the p-value; where rows are in clusters, by their errors if these are larger."""
+    if gaps.clusters is None or not math.isfinite(found.z):
+        return found.z, p_value
+    spread = gaps.spread(np.array([0]), np.array([-1]))
+    clustered = float(2.0 * spread.tail(np.array([abs(found.total)]))[0])
+    error = np.sqrt(np.maximum(spread.variance[0], found.variance.sum()))
+    return found.total / float(error), float(np.maximum(p_value, clustered))
+
+
+def _by_action(
+    rows: ActionRows, prob: Floats, action: int, beyond: Floats, rng: np.random.Generator
+) -> dict[str, Any] | None:
+    """Incurred and expected cost of one action, where rows cost ``beyond`` the least; None if it is never taken."""
+    weight, taken = rows.weight / rows.weight.sum(), np.zeros(len(rows.index))
+    for part, actions, counts in rows.problem.pieces(prob):
+        taken[part] += sum(np.where(actions == action, count, 0.0) for _, count in counts)
+    share = float(weight @ taken)
     if share == 0.0:
         return None
     found = _Gap.of(prob, rows.problem.class_costs(prob, action), rows.index, weight)
     announced, gap = float(weight @ found.announced) / share, found.total / share
     costs = {"announced": announced, "incurred": announced + gap, "gap": gap}
-    return {"action": rows.actions[action], "share": share, **costs, "z": found.z, "p_value": found.small_p(prob, rng)}
+    most = (rows.max_loss() - rows.best())[:, None]
+    gaps = rows.cost_rows(found.difference[:, None], (taken * beyond)[:, None], most)
+    z, p = _with_clusters(found, found.small_p(prob, rng), gaps)
+    return {"action": rows.actions[action], "share": share, **costs, "z": z, "p_value": p}
 
 
 # What acting on class probabilities costs, by model, class and action: the answer of ``evaluate_actions``.
