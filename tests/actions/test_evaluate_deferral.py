@@ -153,6 +153,17 @@ def test_refusals(options, message):
         evaluate_deferral(y, p, deferral=0.05, **options)
 
 
+@pytest.mark.parametrize("rates", [(0.6, 0.6), (0.9, 0.1), (1.0, 1.0)])
+@pytest.mark.parametrize("measure", [0.3, (0.1, 0.5)])
+def test_whoever_is_wrong_too_often_is_left_nothing_at_any_fee(rates, measure):
+    y, p = simulated(200, 10)
+    result = evaluate(y, {"m": p}, costs=measure).with_deferral(costs.Deferral(0.05, *rates))
+    assert result.deferral["m"].shares["deferred"] == 0.0
+    assert result.deferral["m"].cost == pytest.approx(expected_regret(y, p, costs=measure), rel=1e-12)
+    assert set(result.deferral.fees) == {0.0}
+    assert "svg" in result.to_html()
+
+
 def test_an_option_that_is_never_taken_does_no_harm():
     y = np.arange(40) % 2
     found = evaluate_deferral(y, np.where(y == 1, 0.9, 0.1), costs=0.5, deferral=0.4)

@@ -676,9 +676,7 @@ def deferred_models(
 
 def _highest_fee(asked: Options, option: Deferral) -> float:
     """The smallest fee at which no case is deferred, at any cost ratio with weight."""
-    low, high = asked.costs.low, asked.costs.high
-    c = min(max(0.5, low), high)
-    return c * (1.0 - c) * (1.0 - option.false_positive_rate - option.false_negative_rate)
+    return option.most_at(min(max(0.5, asked.costs.low), asked.costs.high))
 
 
 def _chosen(
