@@ -168,8 +168,37 @@ def test_an_option_that_is_never_taken_does_no_harm():
     y = np.arange(40) % 2
     found = evaluate_deferral(y, np.where(y == 1, 0.9, 0.1), costs=0.5, deferral=0.4)
     assert found.value == 0.0
-    assert "it is worth 0 (95% interval" in found.sentence
+    assert "it is worth 0 (95% interval 0 to 0)" in found.sentence
     assert "harm" not in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("measure", "option", "rule"),
+    [
+        (0.2, 0.16, "score"),  # as much as 0.2 (1 - 0.2), what a decision may cost at most
+        (0.2, costs.Deferral(0.04, 0.5, 0.3), "score"),
+        ((0.1, 0.3), 0.21, "score"),
+        (costs.Beta(2, 5), 0.25, "score"),
+        (0.2, 0.16, "optimal"),
+    ],
+)
+def test_an_option_that_never_pays_is_worth_nothing_for_sure(measure, option, rule):
+    y, p = simulated(300, 11)
+    found = evaluate_deferral(y, p, costs=measure, deferral=option, rule=rule)
+    value = found.estimates["value"]
+    assert (value.value, value.standard_error, value.interval, value.note) == (0.0, 0.0, (0.0, 0.0), "")
+    low, high = found.estimates["cost_without"].interval
+    assert low < found.cost < high
+    told = evaluate(y, {"m": p}, costs=measure).with_deferral(option).deferral.conclusion
+    assert any("it is worth 0 (95% interval 0 to 0)" in sentence for sentence in told)
+
+
+def test_an_option_that_may_pay_for_other_rows_is_worth_nothing_but_for_an_error():
+    y, p = simulated(300, 11)
+    found = evaluate_deferral(y, np.where(p < 0.3, 0.01, 0.99), costs=0.2, deferral=0.05)
+    low, high = found.estimates["value"].interval
+    assert found.value == 0.0
+    assert low < 0.0 < high
 
 
 @pytest.mark.parametrize("tie", [0, 0.5])

@@ -479,6 +479,9 @@ def deferred_of(
     factor = asked.factor * measure.mass  # the rows are means over the costs already
     shared = {"y": sample.y, "weight": _weight(sample), "clusters": codes, "by_class": asked.prevalence is not None}
     estimates = _estimates(rows, asked, shared, widening)
+    low, high = option.decided_zone(_most_unsure(measure))
+    if low == high and np.allclose(rows.total, rows.without, rtol=1e-12, atol=0.0):  # and so for every row there is
+        estimates["value"] = replace(estimates["value"], value=0.0, standard_error=0.0, interval=(0.0, 0.0), note="")
     errors = factor * float(np.average(rows.errors, weights=sample.weight))
     by_class = _by_class(factor * (rows.without - rows.total), sample)
     note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
@@ -676,7 +679,12 @@ def deferred_models(
 
 def _highest_fee(asked: Options, option: Deferral) -> float:
     """The smallest fee at which no case is deferred, at any cost ratio with weight."""
-    return option.most_at(min(max(0.5, asked.costs.low), asked.costs.high))
+    return option.most_at(_most_unsure(asked.costs))
+
+
+def _most_unsure(costs: CostDistribution) -> float:
+    """The cost ratio, of those with weight, at which deferring may save most."""
+    return min(max(0.5, costs.low), costs.high)
 
 
 def _chosen(
