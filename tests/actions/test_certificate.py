@@ -169,6 +169,17 @@ def test_promise_about_new_cases_takes_more_and_decides_fewer():
         certify_decided(y, p, target="undetected", new_prob=p, **asked)
 
 
+@pytest.mark.parametrize("new", [[0.5, 0.5, 0.49], [0.5] * 400])
+def test_no_set_without_a_new_case_is_certified(new):
+    half_wrong = certify_decided([1, 0] * 250, [0.01] * 500, threshold=0.5, max_error=0.1, new_prob=new)
+    assert (half_wrong.certified, half_wrong.zone, half_wrong.new_decided) == (False, None, 0)
+    right = certify_decided([0] * 500, [0.01] * 500, threshold=0.5, max_error=0.1, new_prob=new)
+    assert right.certified == (new_cases_tail(500, 0, len(new), 0.1) <= 0.005)  # all are decided
+    assert right.new_decided == (len(new) if right.certified else 0)
+    few = certify_decided([0] * 5, [0.01] * 5, threshold=0.5, max_error=0.1, new_prob=[0.01] * 9)
+    assert few.sentence.endswith("no certificate, too few rows or too many mistakes among the surest cases")
+
+
 @pytest.mark.parametrize("n", [2, 4, 10])
 def test_a_chance_of_exactly_what_may_be_missed_passes(n):
     # n rows without a mistake have a chance of 2^-n where half are mistakes

@@ -806,7 +806,8 @@ class DecidedCertificate:
         if self.rows_needed is not None:
             needed = f"it takes {count(self.rows_needed)} rows decided without a mistake, and there are"
             return f"{promise}: no certificate, for {needed} {count(self.n_rows)}"
-        return f"{promise}: no certificate, too many mistakes among the surest cases"
+        few = "" if self.new_cases is None else "too few rows or "
+        return f"{promise}: no certificate, {few}too many mistakes among the surest cases"
 
     def __repr__(self) -> str:
         return f"DecidedCertificate({self.sentence})"
@@ -940,7 +941,8 @@ def _for_new_cases(rows: _DecidedRows, new_score: Floats, limit: float, level: f
     both = np.sort(np.concatenate([old, new]))
     cuts = np.unique(both[np.ceil(np.arange(1, _SETS + 1) / _SETS * len(both)).astype(np.intp) - 1])
     found = [(int(np.sum(old <= cut)), int(np.sum(rows.wrong & (old <= cut))), int(np.sum(new <= cut))) for cut in cuts]
-    passed = [k for k, counts in enumerate(found) if new_cases_tail(*counts, limit) <= (1.0 - level) / _SETS]
+    # a set without a new case would promise nothing
+    passed = [k for k, part in enumerate(found) if part[2] and new_cases_tail(*part, limit) <= (1.0 - level) / _SETS]
     decided, errors, new_decided = found[passed[-1]] if passed else (0, 0, 0)
     zone = _zone(np.concatenate([rows.score, new_score]), float(cuts[passed[-1]]), rows.c) if passed else None
     counts = decided / len(old), decided, errors, len(old), len(cuts), None, len(new), new_decided
