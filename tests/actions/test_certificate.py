@@ -112,6 +112,8 @@ def test_too_many_mistakes_are_said():
         ({"threshold": 1.0}, r"threshold must lie in \(0, 1\)"),
         ({"target": "all"}, "target must be one of"),
         ({"min_rows": 0}, "min_rows must be a whole number >= 1"),
+        ({"min_rows": 2, "target": "undetected"}, "min_rows= goes with target=\"selective\", got target='undetected'"),
+        ({"min_rows": 2, "target": "expected undetected"}, 'min_rows= goes with target="selective"'),
     ],
 )
 def test_refusals(options, message):
@@ -167,6 +169,16 @@ def test_promise_about_new_cases_takes_more_and_decides_fewer():
     assert not none.certified
     with pytest.raises(ValueError, match='new_prob= goes with target="selective"'):
         certify_decided(y, p, target="undetected", new_prob=p, **asked)
+
+
+def test_a_first_test_of_more_rows_than_there_are_is_said():
+    y, p, asked = [0, 1] * 250, [0.01, 0.99] * 250, {"threshold": 0.5, "max_error": 0.1}
+    assert certify_decided(y, p, min_rows=500, **asked).certified
+    found = certify_decided(y, p, min_rows=501, **asked)
+    assert (found.certified, found.tested, found.rows_needed) == (False, 0, 501)
+    assert found.sentence.endswith("no certificate, for it takes 501 rows decided at the first test, and there are 500")
+    few = certify_decided(y[:20], p[:20], min_rows=5, **asked)  # 0.9^n <= 5% from n = 29 on
+    assert few.sentence.endswith("no certificate, for it takes 29 rows decided without a mistake, and there are 20")
 
 
 @pytest.mark.parametrize("new", [[0.5, 0.5, 0.49], [0.5] * 400])

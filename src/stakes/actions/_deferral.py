@@ -761,7 +761,7 @@ class DecidedCertificate:
     tested : int
         Levels tested.
     rows_needed : int or None
-        Rows decided that the least promise needs, where these are fewer; None otherwise.
+        Rows decided that the least promise needs, or the first test, where there are fewer; None otherwise.
     new_cases, new_decided : int or None
         The new cases that the promise is about, where they were given, and how many of them are decided.
 
@@ -804,7 +804,10 @@ class DecidedCertificate:
             found = f"{percent(self.coverage)} of cases decided, {count(self.errors)} mistakes in {count(self.decided)}"
             return f"{promise}: {found}"
         if self.rows_needed is not None:
-            needed = f"it takes {count(self.rows_needed)} rows decided without a mistake, and there are"
+            delta = 1.0 - (self.confidence_level or 0.0)
+            first = self.target == "selective" and self.rows_needed > fewest_rows(self.max_error, delta)
+            how = "at the first test" if first else "without a mistake"
+            needed = f"it takes {count(self.rows_needed)} rows decided {how}, and there are"
             return f"{promise}: no certificate, for {needed} {count(self.n_rows)}"
         few = "" if self.new_cases is None else "too few rows or "
         return f"{promise}: no certificate, {few}too many mistakes among the surest cases"
@@ -845,7 +848,7 @@ def certify_decided(
         the decided per case, with confidence (Clopper-Pearson) or in expectation (conformal risk control).
     min_rows : int, optional
         Rows decided at the first test. By default a fifth of the rows, and at least as many as the limit needs without
-        a mistake. It must not be chosen by looking at mistakes.
+        a mistake. It must not be chosen by looking at mistakes. Only for "selective".
     new_prob : array_like of shape (m,), optional
         Probabilities of new cases of the same population: the promise is then about the observed share of mistakes
         among these very cases, once their labels are known, and not about the population. It takes more rows.
@@ -888,6 +891,8 @@ def certify_decided(
     if sample.origin is not None:
         raise ValueError(f"{type(y_true).__name__} cannot stand for labels here: a certificate takes no weights.")
     rows = _DecidedRows(sample.score, (sample.score >= c) != sample.y, c)
+    if min_rows is not None and target != "selective":
+        raise ValueError(f'min_rows= goes with target="selective", got target={target!r}.')
     if new_prob is None:
         return _for_population(rows, limit, level, target, min_rows)
     if target != "selective" or min_rows is not None:
@@ -917,7 +922,8 @@ def _for_population(rows: _DecidedRows, limit: float, level: float, target: str,
     last, sure = stop - 1, None if average else level
     tested, decided = min(stop + 1, len(levels)) - start, int(counts[last]) if stop > start else 0
     if not decided:
-        return DecidedCertificate(limit, sure, target, None, 0.0, 0, 0, n, tested, needed if n < needed else None)
+        most = max(needed, least if target == "selective" else 0)
+        return DecidedCertificate(limit, sure, target, None, 0.0, 0, 0, n, tested, most if n < most else None)
     zone = _zone(rows.score, float(levels[last]), rows.c)
     return DecidedCertificate(limit, sure, target, zone, decided / n, decided, int(errors[last]), n, tested)
 
