@@ -84,6 +84,32 @@ def assert_pair(found, stated):
     assert (found.cost, found.share) == pytest.approx((stated["cost"], stated["share"]), abs=1e-15)
 
 
+def test_ties_of_pairs_are_those_of_exact_fractions():
+    found = fit_deferral([1, 0], [0.6, 0.8], costs=0.7, deferral=0.15)  # acting on no one costs 0.3 / 2 as well
+    assert (found.share, found.cost) == (0.0, pytest.approx(0.15))
+    rng = np.random.default_rng(3)
+    for _ in range(600):
+        n = int(rng.integers(2, 25))
+        y, p = np.append(rng.integers(0, 2, n - 2), [0, 1]), rng.integers(0, 11, n) / 10
+        c, fee = (
+            Fraction(int(rng.integers(1, 20)), 20),
+            Fraction(int(rng.integers(0, 9)), int(rng.choice([20, 40, 100]))),
+        )
+        capacity = None if rng.random() < 0.5 else int(rng.integers(1, n + 1))
+        pairs, ends = [], np.append(np.unique(p), np.inf)
+        for i, low in enumerate(ends):
+            for high in ends[i:]:
+                deferred, acted = int(np.sum((p >= low) & (p < high))), int(np.sum(p >= high))
+                false, missed = int(np.sum((p >= high) & (y == 0))), int(np.sum((p < low) & (y == 1)))
+                pairs.append((fee * deferred + c * false + (1 - c) * missed, deferred, -acted))
+        pairs = [pair for pair in pairs if capacity is None or pair[1] <= capacity]
+        cost, deferred, acted = min(pairs)
+        found = fit_deferral(y, p, costs=float(c), deferral=float(fee), capacity=capacity)
+        assert found.cost == pytest.approx(float(cost / n), abs=1e-12)
+        assert (round(found.share * n), int(np.sum(p >= found.high))) == (deferred, -acted)
+        assert found.unique == ([pair[:2] for pair in pairs].count((cost, deferred)) == 1)
+
+
 def test_capacities_of_the_oracle(actions_reference):
     """Acceptance 2: 120 queries, at face value and for the best pair."""
     deferral = actions_reference["deferral"]

@@ -240,6 +240,7 @@ def action_costs(y: Bools, actions: Actions, c: float, deferral: Deferral) -> Fl
 # minimum of U: over all levels below j, or over a window of them where a capacity limits what lies between.
 
 _FORMAT = "stakes-deferral-1"
+_TIED = 12  # decimals of a mean cost, beyond which two pairs differ by rounding
 
 
 @dataclass(frozen=True, repr=False)
@@ -441,14 +442,15 @@ def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: int | F
     below = _from_zero((1.0 - c) * n1) - deferred
     above = deferred + c * np.append(np.cumsum(n0[::-1])[::-1], 0.0)
     mass = _from_zero(n0 + n1)
+    rounded = np.round(below, _TIED - math.ceil(math.log10(table.total)))
     if capacity is None:
-        start = _running_argmin(below)
+        start = _running_argmin(rounded)
     else:
         first = np.searchsorted(mass, mass - rows_within(capacity, table.total), side="left")
-        start = _window_argmin(below, first)
-    cost, between_ = below[start] + above, mass - mass[start]
-    equal = np.flatnonzero(cost == cost.min())
-    fewest = equal[between_[equal] == between_[equal].min()]
+        start = _window_argmin(rounded, first)
+    cost, between_, tied = below[start] + above, mass - mass[start], 10.0**-_TIED * table.total
+    equal = np.flatnonzero(cost <= cost.min() + tied)
+    fewest = equal[between_[equal] <= between_[equal].min() + tied]
     stop = int(fewest[0])
     edges = np.append(table.scores, np.inf)
     low, high = float(edges[start[stop]]), float(edges[stop])
