@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
@@ -497,6 +498,33 @@ def test_inverted_scores_say_so_first_and_nothing_of_their_promise(slope, spread
     assert answer.advice == "Decide nothing yet: the scores of a, or the labels, seem to be turned round."
     assert "save" not in " ".join(answer.sentences)
     assert "promise" not in " ".join(answer.sentences)
+
+
+def equal_models(seed, n=300, prevalence=0.3, count=20):
+    """Models that each know one feature alone, and give the probability of a positive at its value, exactly."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < prevalence
+    logits = math.log(prevalence / (1.0 - prevalence)) + rng.normal(size=(n, count)) + y[:, None] - 0.5
+    return y.astype(int), {f"m{k}": 1.0 / (1.0 + np.exp(-column)) for k, column in enumerate(logits.T)}
+
+
+@pytest.mark.parametrize(("higher", "said"), [(0.0, False), (0.5, True)])
+def test_a_promise_is_called_broken_only_beyond_what_picking_its_model_explains(higher, said):
+    """The p-value of a mean of rows, with their error or that of chance, times the models tried."""
+    y, models = equal_models(28)
+    models = {name: s / (s + (1.0 - s) * math.exp(-higher)) for name, s in models.items()}
+    full = evaluate(y, models, costs=(0.3, 0.9))
+    first = full.ranking[0]
+    s, (negative, positive) = models[first], (per_row_costs(np.full(300, k), models[first], 0.3, 0.9) for k in (0, 1))
+    beyond = np.where(y == 1, (1.0 - s) * (positive - negative), s * (negative - positive))
+    error = max(beyond.std(ddof=1), np.sqrt(np.mean(s * (1.0 - s) * (positive - negative) ** 2))) / math.sqrt(300)
+    p = 2.0 * norm.sf(abs(beyond.mean()) / error)
+    assert p < (0.5 * 0.05 / 20 if said else 0.8 * 0.05)
+    assert said or p > 2.0 * 0.05 / 20
+    alone = {first: s}
+    assert "promise" in evaluate(y, alone, costs=(0.3, 0.9)).answer.calibration
+    assert ("promise" in full.answer.calibration) is said
+    assert ("promise" in evaluate(y, alone, costs=(0.3, 0.9), n_tried=20).answer.calibration) is said
 
 
 def test_a_small_lead_that_is_shown_has_the_decimals_it_needs():

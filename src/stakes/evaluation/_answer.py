@@ -527,7 +527,9 @@ class _Maker:
         """What the first model's own scores promise, where it is shown not to cost that."""
         known, first, told = self.standings, self.first, self.unit.fixed
         found = promise_of(known, first)
-        low, high = found.interval(known.confidence_level)
+        # the first is picked for its cost, so that its interval must hold beside those of all that were tried
+        tried = max(len(known.models), known.options.n_tried or 0)
+        low, high = found.interval(1.0 - (1.0 - known.confidence_level) / tried)
         if math.isnan(low) or low <= 0.0 <= high or not math.isfinite(found.value):
             return []
         if first in self._accused("inverted"):
