@@ -13,6 +13,7 @@ from scipy.stats import binom, norm, t
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
+from stakes.evaluation._calibration import promise_of
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
 from stakes.outcomes import Imputed
@@ -384,6 +385,27 @@ def test_tail_probability_of_the_number_of_events_equals_simulation():
         assert 0.95 * more < count_tail(table) < 1.05 * many
 
 
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.1, 0.02])
+@pytest.mark.parametrize("tail", ["count", "excess"])
+def test_tail_probabilities_draw_weights_anew_with_the_labels(tail, share):
+    """A tenth of the negatives is kept, and weighs ten times as much: labels of the rows kept are drawn by Bayes."""
+    rng, measure, constant = np.random.default_rng(4), costs.Uniform(0.05, 0.2), 0.12
+    scores = rng.beta(1.0, 6.0, 150)
+    draws = rng.random((60_000, 150)) < scores / (scores + 0.1 * (1.0 - scores))
+    negative, positive = -scores, 1.0 - scores
+    if tail == "excess":
+        losses = measure.negative_loss, measure.positive_loss
+        negative, positive = (np.array([float(loss(s) - loss(constant)) for s in scores]) for loss in losses)
+    sums = draws @ (positive - 10.0 * negative) + 10.0 * negative.sum()
+    row = np.argsort(sums)[int((1.0 - share) * len(sums))]
+    table = ScoreTable.from_predictions(draws[row], scores, sample_weight=np.where(draws[row], 1.0, 10.0))
+    above, below = np.mean(sums >= sums[row]), np.mean(sums <= sums[row])
+    if tail == "count":
+        assert count_tail(table) == pytest.approx(2.0 * min(above, below), rel=0.1)
+    else:
+        assert excess_tail(table, measure, constant) == pytest.approx(above, rel=0.1)
+
+
 @pytest.mark.parametrize("score", [1e-9, 1e-30, 1e-100, 1e-300, 1e-320])
 @pytest.mark.parametrize("events", [1, 3, 10])
 def test_tail_probability_next_to_zero_lies_between_the_binomial_ones(score, events):
@@ -654,6 +676,46 @@ def test_what_a_group_costs_more_than_promised_is_a_mean_over_its_rows():
     chance = math.sqrt(np.sum(risk[300:600] * (1.0 - risk[300:600]) * (miss - false_alarm) ** 2)) / 300
     low, high = row.more_than_promised_interval
     assert (high - low) / 2.0 == pytest.approx(1.98 * max(plain, chance), rel=0.02)
+
+
+@pytest.mark.parametrize("how", ["sample_weight", "prevalence"])
+def test_the_error_of_a_promise_is_that_of_further_samples_where_weights_go_with_the_outcome(how):
+    """A tenth of the negatives is kept: 2,000 samples of 3,000 rows, with scores that are right."""
+    rng = np.random.default_rng(0)
+    risk = expit(rng.normal(-3.4, 1.0, 3000))
+    y = rng.random((2000, 3000)) < risk
+    kept = y | (rng.random(y.shape) < 0.1)
+    s = np.clip(risk, 0.03, 0.2)
+    false_alarm, miss = (s**2 - 0.03**2) / 0.34, ((0.2 - 0.02) - (s - s**2 / 2.0)) / 0.17
+    beyond = np.where(y, (1.0 - risk) * (miss - false_alarm), -risk * (miss - false_alarm))
+    if how == "sample_weight":
+        weight = kept * np.where(y, 1.0, 10.0)
+        wanted = (np.sum(weight * beyond, axis=1) / weight.sum(axis=1)).std()
+    else:
+        means = [np.sum(beyond * mine, axis=1) / mine.sum(axis=1) for mine in (y, kept & ~y)]
+        wanted = (risk.mean() * means[0] + (1.0 - risk.mean()) * means[1]).std()
+    errors = []
+    for labels, mine in zip(y[:20], kept, strict=False):
+        options = {how: np.where(labels, 1.0, 10.0)[mine] if how == "sample_weight" else risk.mean()}
+        found = promise_of(evaluate(labels[mine], risk[mine], costs=(0.03, 0.2), **options), "model")
+        errors.append(found.standard_error)
+    assert np.mean(errors) == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_broken_promise_is_said_of_rows_weighed_by_their_outcome():
+    """Odds 1.5 times too high: for 300 bootstrap samples of these rows the mean varies by 1.5 per 1,000."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=8000)
+    risk = expit(x - 3.4)
+    y = rng.random(8000) < risk
+    kept = y | (rng.random(8000) < 0.1)
+    scores, weight = expit(x - 3.4 + math.log(1.5))[kept], np.where(y, 1.0, 10.0)[kept]
+    ones = np.zeros(kept.sum(), int)
+    result = evaluate(y[kept], scores, costs=(0.03, 0.2), sample_weight=weight, groups=ones)
+    low, high = (1000.0 * end for end in result.groups[0].more_than_promised_interval)
+    assert (high - low) / 2.0 == pytest.approx(1.96 * 1.5, rel=0.3)
+    assert "group-not-as-promised" in result.findings.codes
+    assert "promise" in result.answer.calibration
 
 
 # scores that are turned round, or all the same

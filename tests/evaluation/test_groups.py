@@ -84,14 +84,14 @@ def test_sums_by_group_agree_with_the_rows_of_each_group_and_of_its_rest(dist, r
 
 
 @pytest.mark.parametrize("long", [100, 10_000])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", ["", "by row", "by class"])
 def test_areas_and_promises_of_groups_are_those_of_their_rows_alone(weighted, long, monkeypatch):
     """To 1e-12, with ties, in long and in short groups, and where a group is of one class or has two rows of one."""
     monkeypatch.setattr("stakes.evaluation._groups._LONG", long)
     y, s, group = sample(4000)
     s, group[:60] = np.round(s, 2), np.repeat(["d", "e"], 30)
     y = np.where(group == "e", np.arange(4000) < 32, y & (group != "d"))
-    w = np.random.default_rng(1).gamma(1.0, size=4000) if weighted else None
+    w = {"by row": np.random.default_rng(1).gamma(1.0, size=4000), "by class": np.where(y, 1.0, 7.0)}.get(weighted)
     for row in evaluate(y, {"m": s}, costs=COSTS, scale="integral", groups=group, sample_weight=w).groups:
         mine = group == row.group
         cells = cells_of(EvaluationData(BinarySample(y[mine], s[mine], w if w is None else w[mine]), None), **FREE)

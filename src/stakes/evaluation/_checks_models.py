@@ -27,7 +27,7 @@ from stakes.inference import (
     recalibration_estimates,
 )
 from stakes.outputs.text import REFERENCES, join, level_name, number, p_value, percent, say
-from stakes.variance.influence import cells_of
+from stakes.variance.influence import cells_of, relabelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,34 +59,40 @@ def excess_tail(table: ScoreTable, costs: CostDistribution, constant: float) -> 
     The constant is taken as given. Without this, a few cases that reach the range and all turn out negative look like
     proof: their losses then hardly vary.
     """
-    prob, gain, weight = _outcomes(table, costs, constant)
-    seen = float(np.dot(table.positives, gain))
-    # rows of unequal weight count as fewer of the same weight (Kish)
-    squares = table.positives_squared + table.negatives_squared
-    rows, unit = weight * weight / squares, squares / weight
-    open_ = (prob > 0.0) & (prob < 1.0) & (gain != 0.0)
-    if np.any((prob == 0.0) & (table.positives > 0.0)) or np.any((prob == 1.0) & (table.negatives > 0.0)):
+    score, (other, often) = table.scores, (float(loss(constant)) for loss in (costs.negative_loss, costs.positive_loss))
+    if np.any((score == 0.0) & (table.positives > 0.0)) or np.any((score == 1.0) & (table.negatives > 0.0)):
         return 0.0
-    seen -= float(np.dot(table.positives[~open_], gain[~open_]))
-    return _upper_tail(prob[open_], unit[open_] * gain[open_], rows[open_], seen)
+    own = costs.negative_loss(score)
+    return _tail(table, own - other, costs.positive_loss(score) - own - (often - other))
 
 
 def count_tail(table: ScoreTable) -> float:
     """Two-sided probability that calibrated scores are as far from the number of events as these, or farther."""
-    weight, squares = table.positives + table.negatives, table.positives_squared + table.negatives_squared
-    rows, unit = weight * weight / squares, squares / weight
-    open_ = (table.scores > 0.0) & (table.scores < 1.0)
-    seen = float(table.positives[open_].sum())
-    over = seen > float(np.dot(weight[open_], table.scores[open_]))
-    sign = 1.0 if over else -1.0
-    return min(1.0, 2.0 * _upper_tail(table.scores[open_], sign * unit[open_], rows[open_], sign * seen))
+    score, open_ = table.scores, (table.scores > 0.0) & (table.scores < 1.0)
+    missed = float(np.dot(table.positives[open_], 1.0 - score[open_]))
+    sign = 1.0 if missed > float(np.dot(table.negatives[open_], score[open_])) else -1.0
+    return min(1.0, 2.0 * _tail(table, -sign * score, np.full(len(score), sign)))
 
 
-def _outcomes(table: ScoreTable, costs: CostDistribution, constant: float) -> tuple[Floats, Floats, Floats]:
-    """Scores, what a positive outcome adds to the excess loss at each, and weights."""
-    own = costs.positive_loss(table.scores) - costs.negative_loss(table.scores)
-    other = float(costs.positive_loss(constant)) - float(costs.negative_loss(constant))
-    return table.scores, own - other, table.positives + table.negatives
+def _tail(table: ScoreTable, negative: Floats, more: Floats) -> float:
+    """P(weighted sum >= that seen) if labels are drawn anew from the scores, and weights with them.
+
+    A positive adds ``more`` than a negative of its score, for each unit of weight. Where it weighs more as well, the
+    rows hold fewer positives than the scores say.
+    """
+    columns = ("negatives", "positives"), ("negatives_squared", "positives_squared")
+    weight, square = (np.stack([getattr(table, name) for name in names]) for names in columns)
+    count = np.divide(weight * weight, square, out=np.zeros_like(weight), where=square > 0.0)
+    times = float(relabelled(*(each.sum(axis=1) for each in (count, weight, square)))[0])
+    with np.errstate(invalid="ignore"):  # at scores of 0 and 1 losses may be infinite
+        gain = times * more + (times - 1.0) * negative
+    open_ = (table.scores > 0.0) & (table.scores < 1.0) & (gain != 0.0)
+    score, gain = table.scores[open_], gain[open_]
+    # all as if negatives; rows of unequal weight count as fewer of the same weight (Kish)
+    own = weight[1, open_] / times
+    weights, squares = weight[0, open_] + own, square[0, open_] + square[1, open_] / times**2
+    rows, unit, prob = weights * weights / squares, squares / weights, score / (1.0 + (times - 1.0) * (1.0 - score))
+    return _upper_tail(prob, unit * gain, rows, float(np.dot(own, gain)))
 
 
 def _upper_tail(prob: Floats, gain: Floats, rows: Floats, seen: float) -> float:

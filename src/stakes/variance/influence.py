@@ -25,6 +25,7 @@ from stakes.variance.sums import (
     left_out_variance,
     mean_weights,
     moments_of,
+    ratio,
     skill_variance,
     squares_and_fourths,
     worst_losses,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 # differences that of a paired difference, their sums by cluster that of clustered rows.
 
 NEEDED_FOR_SKILL = 5  # rows of each class
+_ALIKE = 1e-9  # of the squared sum of equal weights: more than rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,15 +191,15 @@ def promise_moments(
 ) -> Moments:
     """Moments of what rows cost more than their own scores promise, on the scale of the integral.
 
-    Scores that are ``right`` leave an error at least as large as chance does, whatever these rows show.
+    Scores that are ``right`` leave an error at least as large as chance does, whatever these rows show: that of labels
+    drawn anew, with the weights that go with them.
     """
     values, spread = _promise(cells.y, cells.score, costs, rule)
     negative, positive = worst_losses(costs).tolist()
     found = influence_moments(cells, mean_influence(cells, values, (0.0, 0.0), (negative, positive)), codes, lags)
-    if not right:
+    if not (right and math.isfinite(found.variance)):
         return found
-    least = float(np.dot(cells.square, spread**2)) / cells.total**2
-    return replace(found, variance=max(found.variance, least)) if math.isfinite(found.variance) else found
+    return replace(found, variance=max(found.variance, _least_variance(cells, spread)))
 
 
 def _promise(y: Bools, score: Floats, costs: CostDistribution, rule: Rule) -> tuple[Floats, Floats]:
@@ -208,6 +210,31 @@ def _promise(y: Bools, score: Floats, costs: CostDistribution, rule: Rule) -> tu
         values = np.where(y, (1.0 - score) * gap, -score * gap)
         values = np.where(score == y, 0.0, values)  # what was certain, and happened
         return values, np.where(chance > 0.0, chance * gap, 0.0)
+
+
+def _least_variance(cells: WeightedCells, spread: Floats) -> float:
+    """Of the mean beyond the promise, if labels were drawn anew from the scores, and weights with them."""
+    masses, squares = np.array(cells.masses), (cells.square, cells.square * spread**2)
+    square, chance = (np.array([float(each[mine].sum()) for mine in (~cells.y, cells.y)]) for each in squares)
+    found = float(np.dot(relabelled(np.array(cells.rows), masses, square), chance))
+    if cells.fixed_prevalence:  # the means of the classes then add nothing
+        score, total = cells.score, cells.total
+        between = np.dot(cells.weight, spread * np.sqrt(score * (1.0 - score))) ** 2
+        positive = float(np.dot(cells.weight, score))
+        expected = np.array([total - positive, positive])
+        found -= float(between * ratio(square, masses * expected, 0.0).sum())
+    return found / cells.total**2
+
+
+def relabelled(count: Floats, weight: Floats, square: Floats) -> Floats:
+    """How many times as much a row of each class (axis 0) would weigh with the other label.
+
+    One unless all rows of a class weigh the same, as in case-control samples and at a stated prevalence: weights that
+    vary within a class may go with the score.
+    """
+    alike = (weight > 0.0) & (np.abs(weight * weight - count * square) <= _ALIKE * weight * weight)
+    each = np.where(alike.all(axis=0), ratio(weight, count, 1.0), 1.0)
+    return np.asarray(each[::-1] / each)
 
 
 def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
@@ -333,7 +360,8 @@ def group_promises(grouped: GroupedRows, score: Floats, costs: CostDistribution)
     values, spread = _promise(grouped.rows.y, score[grouped.order], costs, "score")
     sums, chance = grouped.sums(values), grouped.sums(spread)
     found = sums.variance(worst_losses(costs))
-    least = chance.about(0.0)[0].sum(axis=0) / sums.weight.sum(axis=0) ** 2
+    turned = relabelled(sums.count, sums.weight, sums.second[0])
+    least = (turned * chance.about(0.0)[0]).sum(axis=0) / sums.weight.sum(axis=0) ** 2
     with np.errstate(invalid="ignore"):  # infinite losses have no spread
         known = np.where(np.isfinite(found.variance), np.maximum(found.variance, least), found.variance)
     return ManyMoments.from_variance(sums.value, replace(found, variance=known), sums.count)
