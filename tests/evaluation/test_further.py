@@ -1,13 +1,17 @@
 """An evaluation with deferral and the value of more rows: the numbers of the functions that answer these alone."""
 
 import json
+import math
 import re
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import ttest_1samp
 
 from stakes import costs, evaluate, expected_regret, value_of_information
 from stakes.actions import evaluate_deferral
+from stakes.evaluation._checks_models import _harms_if_right
 from stakes.inference import select_best
 from stakes.report import render_report
 
@@ -115,6 +119,51 @@ def test_report_json_and_findings_have_what_was_asked_for(rows):
     per_hundred = evaluate(y, unsure_and_right, costs=0.2, per=100).with_deferral(0.02)
     assert "(2.00 per 100 decisions)" in " ".join(each.sentence for each in per_hundred.findings)
     assert "with the option 100 cases cost 2.00, without it 0" in per_hundred.deferral.conclusion[1]
+
+
+def test_an_option_harms_only_beyond_what_many_models_explain():
+    """Of one of ten models that give the risk at their feature, the option is worth less than nothing by chance."""
+    rng = np.random.default_rng(24)
+    y = rng.random(300) < 0.3
+    logits = math.log(0.3 / 0.7) + 1.5 * (rng.normal(size=(300, 10)) + 1.5 * y[:, None]) - 1.125
+    models = {f"m{k}": expit(column) for k, column in enumerate(logits.T)}
+    p = models["m0"]
+    lost = np.where(y, 0.7 * (p < 0.3), 0.3 * (p >= 0.3)) - 0.2
+    saved = np.where(np.minimum(0.3 * (1.0 - p), 0.7 * p) > 0.2, lost, 0.0)
+    assert ttest_1samp(saved, 0.0).pvalue == pytest.approx(0.003, abs=0.0005)
+    assert evaluate_deferral(y, p, costs=0.3, deferral=0.2).value == pytest.approx(saved.mean(), rel=1e-12)
+    for shown, raised in ({"m0": p}, True), (models, False), (models | {"m0": np.where(y, 0.31, 0.29)}, True):
+        found = evaluate(y, shown, costs=0.3).with_deferral(0.2).findings
+        assert [each.models for each in found if each.code == "deferral-harms"] == [("m0",)] * raised
+
+
+def test_an_option_harms_only_beyond_what_scores_that_are_right_explain():
+    """Few events, most of those deferred as negatives would not have had one: labels are drawn anew from the scores."""
+    rng, c, fee = np.random.default_rng(20), 0.05, 0.045125
+    y = rng.random(1000) < 0.05
+    p = expit(math.log(0.05 / 0.95) + rng.normal(size=1000) + y - 0.5)
+    zone = np.minimum(c * (1.0 - p), (1.0 - c) * p) > fee
+
+    def saved(labels):
+        return np.sum(np.where(labels, (1.0 - c) * (p < c), c * (p >= c))[..., zone] - fee, axis=-1)
+
+    result = evaluate(y, p, costs=c).with_deferral(fee)
+    assert result.deferral["model"].value == pytest.approx(saved(y) / 1000.0, rel=1e-9)
+    assert result.deferral["model"].p_value < 0.005
+    chance = np.mean(saved(rng.random((20_000, 1000)) < p) <= saved(y) + 1e-12)
+    assert _harms_if_right(result, "model") == pytest.approx(chance, rel=0.1)
+    assert chance > 0.05
+    assert "deferral-harms" not in result.findings.codes
+
+
+@pytest.mark.parametrize("rule", ["score", "optimal"])
+def test_the_p_value_of_an_option_is_the_level_at_which_its_interval_ends_at_zero(rows, rule):
+    y, models = rows
+    asked = {"costs": 0.2, "deferral": 0.1, "rule": rule, "random_state": 0}
+    found = evaluate_deferral(y, models["m1"], **asked)
+    assert 1e-6 < found.p_value < 0.9
+    ends = evaluate_deferral(y, models["m1"], confidence_level=1.0 - found.p_value, **asked).estimates["value"].interval
+    assert min(map(abs, ends)) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_what_cannot_be_answered_is_refused(rows):

@@ -271,6 +271,8 @@ class Deferred(Tabular):
         "score", or "optimal": fitted to other folds.
     note : str
         Where deferring is free or useless; empty otherwise.
+    p_value : float
+        Two-sided, that the option is worth nothing; agrees with the interval of "value".
     by_amount : bool
         Whether rows have amounts: a case then counts by what is at stake in it, in costs and in shares.
     per : float
@@ -292,6 +294,7 @@ class Deferred(Tabular):
     deferral: Deferral
     rule: str
     note: str = ""
+    p_value: float = math.nan
     by_amount: bool = False
     per: float = 1.0
 
@@ -478,15 +481,16 @@ def deferred_of(
         widening = dict(zip((*_COSTS, *_SHARES), widths.tolist(), strict=True))
     factor = asked.factor * measure.mass  # the rows are means over the costs already
     shared = {"y": sample.y, "weight": _weight(sample), "clusters": codes, "by_class": asked.prevalence is not None}
-    estimates = _estimates(rows, asked, shared, widening)
+    estimates, p = _estimates(rows, asked, shared, widening)
     low, high = option.decided_zone(_most_unsure(measure))
     if low == high and np.allclose(rows.total, rows.without, rtol=1e-12, atol=0.0):  # and so for every row there is
         estimates["value"] = replace(estimates["value"], value=0.0, standard_error=0.0, interval=(0.0, 0.0), note="")
+        p = 1.0
     errors = factor * float(np.average(rows.errors, weights=sample.weight))
     by_class = _by_class(factor * (rows.without - rows.total), sample)
     note = option.note_at(measure.c) if isinstance(measure, Fixed) else ""
     zone = _zone(sample, measure, option, capacity, rule)
-    return Deferred(estimates, zone, errors, by_class, option, rule, note, _by_amount(sample), asked.per)
+    return Deferred(estimates, zone, errors, by_class, option, rule, note, p, _by_amount(sample), asked.per)
 
 
 def check_deferred(costs: CostDistribution) -> CostDistribution:
@@ -527,8 +531,8 @@ def fold_codes(y: Bools, cv: int, clusters: Integers | None, random_state: Any) 
 
 def _estimates(
     rows: DeferredRows, asked: Options, shared: dict[str, Any], widening: dict[str, float] | None
-) -> dict[str, Estimate]:
-    """Costs and shares with their intervals."""
+) -> tuple[dict[str, Estimate], float]:
+    """Costs and shares with their intervals, and the p-value of the option's value."""
     costs, shares = _columns(rows)
     factor, worst, level = (
         asked.factor * asked.costs.mass,
@@ -543,7 +547,9 @@ def _estimates(
     bound = float(worst.max())
     least = [0.0 if second < 0 else -bound for _, second in _COSTS.values()]
     found = mean_estimates(priced, _COSTS, level, (least, bound), widening)
-    return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening)
+    gap = found["value"].value / (1.0 if widening is None else widening["value"])
+    p = 2.0 * float(priced.spread(*np.array(_COSTS["value"])[:, None]).tail(np.array([gap]))[0])
+    return found | mean_estimates(counted, _SHARES, level, (0.0, 1.0), widening), p
 
 
 def _columns(rows: DeferredRows) -> tuple[Floats, Floats]:

@@ -252,7 +252,8 @@ FINDINGS: dict[str, Check] = {
             "deferral-harms",
             "warning",
             "leaving cases to someone else costs more than it saves",
-            "the interval of the value of the option lies below zero",
+            f"the value of the option is below zero beyond chance {_BEYOND_CHANCE}, and with scores that were "
+            "calibrated it would hardly ever be so low at the same level",
             "Recalibrate the scores before deferring by them, or fit the thresholds (evaluate_deferral, "
             'rule="optimal"); at face value they send the wrong cases.',
             models.harms,

@@ -602,11 +602,12 @@ MOST = 0.5
 
 
 def harms(standings: Standings) -> Observation | None:
-    """Models for which the option costs more than it saves."""
+    """Models for which the option costs more than it saves, beyond what these rows and right scores explain."""
     if standings.deferral is None:
         return None
-    worth = {name: found.estimates["value"] for name, found in standings.deferral.models.items()}
-    bad = {name: value.value for name, value in worth.items() if value.interval[1] < 0.0}
+    models, level = standings.deferral.models, LEVEL / len(standings.models)
+    shown = {name: found.value for name, found in models.items() if found.value < 0.0 and found.p_value <= level}
+    bad = {name: value for name, value in shown.items() if _harms_if_right(standings, name) <= level}
     if not bad:
         return None
     worst = min(bad, key=bad.__getitem__)
@@ -614,6 +615,16 @@ def harms(standings: Standings) -> Observation | None:
     words = f"leaving cases of {slots(len(bad))} to someone else costs more than it saves"
     whose = f" for {{{list(bad).index(worst)}}}, the most" if len(bad) > 1 else ""
     return Observation(f"{words} ({unit.fixed(-bad[worst])} {unit.per}{whose})", tuple(bad), {"value": bad})
+
+
+def _harms_if_right(standings: Standings, name: str) -> float:
+    """How likely the option looks so bad if scores are right; 0 where a limit to the share leaves that open."""
+    table, asked = standings.score_table(name), standings.deferral
+    if asked is None or table.fixed_prevalence or asked.capacity is not None:
+        return 0.0
+    costs = asked.deferral.applied_to(standings.costs), standings.costs
+    negative = np.subtract(*(each.negative_loss(table.scores) for each in costs))
+    return _tail(table, negative, np.subtract(*(each.positive_loss(table.scores) for each in costs)) - negative)
 
 
 def no_model_needed(standings: Standings) -> Observation | None:
