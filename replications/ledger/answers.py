@@ -217,6 +217,38 @@ def savings(samples):
             yield {"design": f"{name}; {n} rows", **_means(found)}
 
 
+def promises(samples):
+    """How often scores are said to break their promise, and an option to defer to harm: false where odds are right."""
+    for count, n, rate in ((1, 300, 0.3), (20, 300, 0.3), (1, 1000, 0.05), (10, 1000, 0.05)):
+        rng, found = np.random.default_rng(n), []
+        for _ in range(samples):
+            y = rng.random(n) < rate  # each model knows one feature, and gives the risk at its value
+            p = sigmoid(log_odds(rate) + rng.normal(size=(n, count)) + y[:, None] - 0.5)
+            models = {f"m{k}": column for k, column in enumerate(p.T)}
+            found.append(_said(evaluate(y.astype(int), models, costs=rate).with_deferral(0.95 * rate * (1.0 - rate))))
+        yield {"design": f"{count} equal, {100 * rate:g}% positive; {n} rows", **_means(found)}
+    for odds in (1.0, 1.5):
+        for weighed in ("sample_weight", "prevalence"):
+            rng, found = np.random.default_rng(0), []
+            for _ in range(samples):
+                x = rng.normal(-3.4, 1.0, 8000)
+                y = rng.random(8000) < sigmoid(x)
+                kept = y | (rng.random(8000) < 0.1)
+                options = {weighed: np.where(y, 1.0, 10.0)[kept] if weighed == "sample_weight" else sigmoid(x).mean()}
+                scores, halves = sigmoid(x + np.log(odds))[kept], np.arange(kept.sum()) % 2
+                found.append(_said(evaluate(y[kept], scores, costs=(0.03, 0.2), groups=halves, **options)))
+            yield {
+                "design": f"a tenth of the negatives, {weighed}; odds {odds:g} times the right ones",
+                **_means(found),
+            }
+
+
+def _said(result):
+    """What is said of promises and of an option to defer."""
+    codes = {code: FINDINGS[code].run(result) is not None for code in ("group-not-as-promised", "deferral-harms")}
+    return {"promise broken": "own scores promise" in result.answer.calibration} | codes
+
+
 def amounts(samples):
     """Whether intervals of the gain of amounts hold, where they are not withheld."""
     for sigma, tied in ((0.7, False), (1.0, False), (1.5, False), (1.0, True)):
@@ -258,7 +290,7 @@ def _means(found):
     }
 
 
-PARTS = {"columns": columns, "rows": rows, "groups": groups, "causes": causes, "savings": savings, "amounts": amounts}
+PARTS = {each.__name__: each for each in (columns, rows, groups, promises, causes, savings, amounts)}
 
 
 def main():
