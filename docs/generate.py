@@ -140,9 +140,9 @@ side, it says so, and that the rows do not distinguish the causes. The training 
 A score s expects a cost, s times that of a positive plus 1 - s times that of a negative: `promised_regret` is its mean,
 and needs no labels. What rows cost less what their scores promise has mean zero wherever the scores are right, whatever
 the mix of cases. The answer says so of the cheapest model where it has not, at the evaluation's level shared among the
-models that were tried, for that one was picked. `group-not-as-promised` looks for groups where it has not; skill and
-cost differ between groups with their share of positives although nothing is wrong. `tells-less-in-group` compares areas
-under the ROC curve, which a narrower mix of cases lowers: it is no alarm.
+models that were tried, for that one was chosen by its cost. `group-not-as-promised` looks for groups where it has not;
+skill and cost differ between groups with their share of positives although nothing is wrong. `tells-less-in-group`
+compares areas under the ROC curve, which a narrower mix of cases lowers: it is no alarm.
 
 ## Why not p-values
 
