@@ -302,6 +302,14 @@ def test_money_streams_to_that_of_all_rows():
     assert MetricMonitor("money").evaluate(gains, p) == pytest.approx(money(gains, p).cost.value, rel=1e-12)
 
 
+@pytest.mark.parametrize(("positive", "negative"), [("yes", "no"), (0, 1)])
+def test_money_takes_any_positive_label(positive, negative):
+    y, p, _ = BINARY
+    monitor = MetricMonitor("money", false_positive=15, false_negative=60, pos_label=positive)
+    cost = 1000 * np.mean(np.where(p >= 0.2, 15 * (y == 0), 60 * (y == 1)))
+    assert monitor.evaluate(np.where(y == 1, positive, negative), p) == pytest.approx(cost, rel=1e-12)
+
+
 @pytest.mark.parametrize(("one", "other"), [("false_negative", "false_positive"), ("false_positive", "false_negative")])
 def test_an_amount_may_come_as_the_weight_of_the_row(one, other):
     (y, p, _, loss, _), _ = priced()

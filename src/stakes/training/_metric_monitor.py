@@ -507,7 +507,7 @@ class MetricMonitor:
     def _try_settings(self) -> None:
         """Check the settings early by evaluating the metric on two rows."""
         if self.metric is MONEY:
-            MONEY.function([0, 1], [0.25, 0.75], **self.params | self._try_amounts())
+            MONEY.function([0, 1], [0.25, 0.75], **self.params | self._try_amounts() | {"pos_label": None})
         elif self.metric.task == "binary":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a warning is for the rows of the user
