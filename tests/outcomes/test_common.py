@@ -168,6 +168,12 @@ def test_two_columns_are_refused_where_every_known_label_is_the_positive_text():
     assert np.isfinite(bounded_brier_loss(outcome, np.full(40, 0.7)))
 
 
+def test_columns_are_named_by_the_positive_label_too_where_no_row_has_it():
+    frame = pytest.importorskip("pandas").DataFrame({"yes": [0.9, 0.8], "no": [0.1, 0.2]})
+    outcome = RowCosts(["no", "no"], false_positive=5, false_negative=5, pos_label="yes")
+    assert expected_regret(outcome, frame) == expected_regret(outcome, [0.9, 0.8]) > 0.0
+
+
 def test_weights_in_the_order_of_two_columns_are_those_of_labels_for_an_outcome_too():
     rng = np.random.default_rng(0)
     p = rng.random(600)

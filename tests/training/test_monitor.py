@@ -1,5 +1,6 @@
 """Monitors: any batches, processes and metrics give the value of all rows at once."""
 
+import itertools
 import math
 import pickle
 import sys
@@ -167,6 +168,74 @@ def test_batches_of_one_class_read_the_columns_of_the_others(negative, options):
     keep = order[:-1]
     wanted = METRICS["bounded_brier_loss"].function(y[keep], p[keep], bounds=(0.1, 0.4), sample_weight=w[keep])
     assert monitor.compute() == pytest.approx(wanted, rel=1e-12)
+
+
+def parts_of(frame, count, parts):
+    return [frame[low:high] for low, high in itertools.pairwise(np.linspace(0, count, parts + 1).astype(int))]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("parts", [1, 2, 20])
+@pytest.mark.parametrize("options", [{}, {"logits": True}, {"correct": {"class_weight": {"no": 1, "yes": 3}}}])
+def test_two_columns_named_by_labels_are_taken_by_name_in_every_batch(library, parts, options):
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    y = np.where(rng.random(400) < p, "yes", "no")
+    y[:20], y[380:] = ["no", "yes"] * 10, "yes"  # the last batches are of one class
+    right = p / (p + 3 * (1 - p)) if "correct" in options else p
+    given = np.log(np.column_stack([p, 1 - p])) if "logits" in options else np.column_stack([p, 1 - p])
+    frame = pytest.importorskip(library).DataFrame({"yes": given[:, 0], "no": given[:, 1]})
+    amounts = {"false_positive": 2.0, "false_negative": 5.0}
+    cost = 1000 * np.mean(np.where(right >= 2 / 7, 2.0 * (y == "no"), 5.0 * (y == "yes")))
+    higher = right[y == "yes"][:, None] - right[y == "no"]
+    expected = {"bounded_brier_loss": np.mean((right - (y == "yes")) ** 2), "roc_auc_score": np.mean(higher > 0)}
+    for name, value in {**expected, "money": cost}.items():
+        monitor = MetricMonitor(name, pos_label="yes", **options, **(amounts if name == "money" else {}))
+        for labels, columns in zip(parts_of(y, 400, parts), parts_of(frame, 400, parts), strict=True):
+            monitor.update(labels, columns)
+        assert monitor.compute() == pytest.approx(value, rel=1e-12)
+        assert monitor.evaluate(y, frame) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("options", [{}, {"logits": True}, {"correct": {"class_weight": {"a": 1, "b": 2, "c": 5}}}])
+def test_columns_of_several_classes_are_taken_by_name_whatever_is_undone(library, options):
+    rng = np.random.default_rng(0)
+    y, prob = rng.integers(0, 3, 60), rng.dirichlet([1.0, 1.0, 1.0], 60)
+    undone = prob / [1, 2, 5] if "correct" in options else prob
+    undone = undone / undone.sum(axis=1, keepdims=True)
+    hot = np.eye(3)[y]
+    expected = np.mean(np.sum((undone.cumsum(axis=1) - hot.cumsum(axis=1)) ** 2, axis=1))
+    given = np.log(prob) if "logits" in options else prob
+    frames = pytest.importorskip(library).DataFrame
+    frame, truth = (frames(dict(zip("abc", rows.T, strict=True))) for rows in (given, hot))
+    for turned in ("abc", "cab", "bca"):
+        columns = frame[[*turned]]
+        monitor = MetricMonitor("ordinal_loss", labels=["a", "b", "c"], **options)
+        for labels, batch in zip(parts_of(np.array([*"abc"])[y], 60, 3), parts_of(columns, 60, 3), strict=True):
+            monitor.update(labels, batch)
+        assert monitor.compute() == pytest.approx(expected, rel=1e-12)
+        assert MetricMonitor("ordinal_loss", **options).evaluate(truth, columns) == pytest.approx(expected, rel=1e-12)
+        crossed = MetricMonitor("penalized_brier_loss", penalty=0, **options).evaluate(truth[[*"bca"]], columns)
+        assert crossed == pytest.approx(np.mean(np.sum((undone - hot) ** 2, axis=1)), rel=1e-12)
+
+
+def test_columns_named_by_numbers_are_of_these_classes_in_every_batch():
+    frames = pytest.importorskip("pandas").DataFrame
+    prob = np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]])
+    expected = 2 * 0.05**2 + 0.1**2
+    named = MetricMonitor("penalized_brier_loss", penalty=0).update([1, 2], frames(prob, columns=[1, 2, 3]))
+    assert named.compute() == pytest.approx(expected, rel=1e-12)  # no row is of class 3
+    assert named.update([1, 2], prob).compute() == pytest.approx(expected, rel=1e-12)
+    counted = MetricMonitor("penalized_brier_loss", penalty=0).update([0, 1], prob)
+    for refused in (lambda: named.merge(counted), lambda: counted.update([1, 2], frames(prob, columns=[1, 2, 3]))):
+        with pytest.raises(ValueError, match=r"same labels in every batch, got .*pass labels="):
+            refused()
+    weighed = MetricMonitor("penalized_brier_loss", penalty=0, correct={"class_weight": {3: 5}})
+    third = np.array([[0.05, 0.05, 0.9]])
+    undone = np.array([0.05, 0.05, 0.18]) / 0.28
+    wanted = undone[0] ** 2 + undone[1] ** 2 + (1 - undone[2]) ** 2
+    assert weighed.evaluate([3], frames(third, columns=[1, 2, 3])) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_columns_of_a_batch_of_one_class_are_not_guessed_against_others():

@@ -42,10 +42,15 @@ def check_multiclass(
     index = class_index(truth, prob.shape[1], labels, one_column=columns.ndim == 1)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
-    if frame_names(y_prob):
-        named = frame_names(y_true) if truth.ndim == 2 and labels is None else []
-        prob = by_label(prob, y_prob, named or class_names(y_true, labels, prob.shape[1]))
-    return index, prob, check_weights(sample_weight, len(index))
+    return index, class_columns(y_true, y_prob, labels, prob), check_weights(sample_weight, len(index))
+
+
+def class_columns(y_true: Any, y_prob: Any, labels: Any, prob: NDArray[Any]) -> NDArray[Any]:
+    """Columns of probabilities in the order of the classes, where a frame names them."""
+    if not frame_names(y_prob):
+        return prob
+    named = frame_names(y_true) if labels is None else []
+    return by_label(prob, y_prob, named or class_names(y_true, labels, prob.shape[1]))
 
 
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:

@@ -472,7 +472,7 @@ def check_sample(
         labels, columns = _without(labels, present), _without(columns, present)
     y = check_labels(labels, pos_label)
     if columns.ndim == 2:
-        columns = by_label(columns, y_prob, labels_seen(labels, y))
+        columns = by_label(columns, y_prob, labels_seen(labels, y, pos_label))
     column = pick_positive_column(columns, labels, pos_label, name)
     score = check_scores(column, name, probability=probability, logits=logits)
     if weight is not None and present is not None:
@@ -816,9 +816,12 @@ def _distinct_labels(labels: NDArray[Any]) -> list[Any]:
         return sorted(set(labels.tolist()), key=repr)
 
 
-def labels_seen(labels: NDArray[Any], y: Bools) -> list[Any]:
-    """Return the one or two labels, sorted, from the rows and which of them are positive."""
-    return _distinct_labels(labels[[int(np.argmin(y)), int(np.argmax(y))]])
+def labels_seen(labels: NDArray[Any], y: Bools, pos_label: object = None) -> list[Any]:
+    """Return the labels, sorted, from the rows and which of them are positive; a known positive one is among them."""
+    seen = _distinct_labels(labels[[int(np.argmin(y)), int(np.argmax(y))]])
+    if pos_label is None or y.any():
+        return seen
+    return [pos_label, *seen] if positive_is_first(labels, y, pos_label) else [*seen, pos_label]
 
 
 def _few_labels(labels: NDArray[Any]) -> list[Any] | None:

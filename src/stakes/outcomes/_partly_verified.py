@@ -91,7 +91,7 @@ class PartlyVerified(Outcome):
             known = np.array(labels[self.known].tolist())
             self.y[self.known] = check_labels(known, pos_label)
             self.positive_first = positive_is_first(known, self.y[self.known], pos_label)
-            self.labels = labels_seen(known, self.y[self.known])
+            self.labels = labels_seen(known, self.y[self.known], pos_label)
         except ValueError as error:
             raise ValueError(
                 f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."

@@ -174,7 +174,7 @@ class RowCosts(Outcome):
                 raise ValueError(f"y_true must be 1-D, got {as_labels(y_true, labels.shape)}.")
             self.y = check_labels(labels, pos_label)
             self.positive_first = positive_is_first(labels, self.y, pos_label)
-            self.labels = labels_seen(labels, self.y)
+            self.labels = labels_seen(labels, self.y, pos_label)
             self.sample_weight = check_weights(sample_weight, len(self.y))
             ones: Floats = np.broadcast_to(1.0, self.y.shape)  # that take no memory
             self.counted = ones if self.sample_weight is None else self.sample_weight

@@ -8,16 +8,17 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from threading import get_ident
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.multiclass import is_tensor, to_host
+from stakes.base.multiclass import class_columns, is_tensor, stated_labels, to_host
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
     brief,
+    by_label,
     check_flag,
     check_kind,
     check_labels,
@@ -25,6 +26,8 @@ from stakes.base.validation import (
     check_scores,
     check_weights,
     check_whole,
+    frame_names,
+    labels_seen,
     pick_positive_column,
     positive_is_first,
     positive_last,
@@ -84,9 +87,13 @@ class TrainingScores:
         """Whether scores are probabilities already."""
         return self.correct is None and not self.logits
 
-    def of_classes(self, y_prob: Any) -> Floats:
-        """Probabilities of all classes, or of the positive one of two, in the population."""
-        scores = self._undone(_score_column(y_prob), {"labels": self.labels} | (self.correct or {}))
+    def of_classes(self, y_prob: Any, labels: Any = None) -> Floats:
+        """Probabilities of all classes, or of the positive one of two, in the population.
+
+        ``labels``: those of the columns, where names of columns state them.
+        """
+        labels = labels if self.labels is None else self.labels
+        scores = self._undone(_score_column(y_prob), {"labels": labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
     def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> Floats:
@@ -184,6 +191,30 @@ _OTHER_COLUMN = (
     "those of others, of which one may lack a class: pass the column of the positive class."
 )
 _ON_DEVICE = ("penalized_brier_loss", "penalized_log_loss")
+
+
+class _Columns(NamedTuple):
+    """What the batches so far have shown of the columns of scores."""
+
+    labels: Sequence[Any] = ()
+    first: bool | None = None  # whether the positive class has the first of two, once that is known
+
+    @property
+    def named(self) -> Sequence[Any] | None:
+        """The labels, unless they count from 0."""
+        return None if [*self.labels] == [*range(len(self.labels))] else self.labels
+
+    def joined(self, other: _Columns) -> _Columns:
+        """Return what both have shown, or raise where they differ."""
+        first = {self.first, other.first} - {None}
+        if len(first) == 2:
+            raise ValueError(_OTHER_COLUMN)
+        if not first and self.labels and other.labels and self.labels != other.labels:
+            raise ValueError(
+                f"y_prob must have columns of the same labels in every batch, got {self.labels} and {other.labels} by "
+                "their names and the labels of the rows: pass labels= in the order of the columns."
+            )
+        return _Columns(max(self.labels, other.labels, key=len), next(iter(first), None))
 
 
 class MetricMonitor:
@@ -322,7 +353,7 @@ class MetricMonitor:
         self._loss = _RunningSum()
         self._weight = _RunningSum()
         self._tables: list[ScoreTable] = []
-        self._first: bool | None = None  # whether the positive class has the first of two columns, once that is known
+        self._columns = _Columns()
         return self
 
     def update(self, y_true: ArrayLike, y_prob: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -361,20 +392,23 @@ class MetricMonitor:
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
         if self.metric.task == "binary":
-            table, self._first = self._table(y_true, y_prob, sample_weight)
+            table, self._columns = self._table(y_true, y_prob, sample_weight)
             self._tables.append(table)
             self._rows += self._tables[-1].n_rows
             return self
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
             y_true, y_prob, sample_weight = to_host(y_true), to_host(y_prob), to_host(sample_weight)
+        labels, columns = self._labels(y_true, y_prob)
         if not self._scores.as_given:
-            y_prob = self._scores.of_classes(y_prob)
-        options = self.params | {"labels": self._labels(y_true, y_prob)}
+            y_prob = class_columns(y_true, y_prob, labels, _score_column(y_prob))
+            y_prob = self._scores.of_classes(y_prob, frame_names(y_true) or columns.named)
+        options = self.params | {"labels": labels}
         losses = self.metric.function(y_true, y_prob, per_sample=True, sample_weight=sample_weight, **options)
         loss, weight = _totals(losses, sample_weight)
         self._loss.add(loss)
         self._weight.add(weight)
         self._rows += len(losses)
+        self._columns = columns
         return self
 
     def merge(self, other: MetricMonitor) -> MetricMonitor:
@@ -409,10 +443,8 @@ class MetricMonitor:
             raise TypeError(f"other must be a MetricMonitor, got {other!r}.")
         if self.settings() != other.settings():
             raise ValueError(f"monitors must be alike to be merged, got {self.settings()} and {other.settings()}.")
-        both, first = copy(self), {self._first, other._first} - {None}
-        if len(first) == 2:
-            raise ValueError(_OTHER_COLUMN)
-        both._first = next(iter(first), None)
+        both = copy(self)
+        both._columns = self._columns.joined(other._columns)
         both._rows = self._rows + other._rows
         both._loss, both._weight = self._loss.plus(other._loss), self._weight.plus(other._weight)
         both._tables = [*self._tables, *other._tables]
@@ -472,7 +504,7 @@ class MetricMonitor:
         # a mean over rows needs no table of sorted scores
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         labels, weight = to_host(y_true), to_host(sample_weight)
-        scores, _ = self._corrected(to_host(y_prob), labels, weight)
+        scores, _ = self._corrected(to_host(y_prob), labels, weight, seen=_Columns())
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
@@ -534,14 +566,12 @@ class MetricMonitor:
         return self.metric is MONEY and _WEIGHT in (self.params.get(name) for name in _AMOUNTS)
 
     def _add_money(self, outcome: RowCosts, y_prob: Any) -> Self:
-        (scores, first), factor = (
-            self._corrected(y_prob, outcome, None, seen=self._first),
-            self.params.get("factor", 1.0),
-        )
+        scores, columns = self._corrected(y_prob, outcome, None, seen=self._columns)
+        factor = self.params.get("factor", 1.0)
         self._loss.add(MONEY.function(outcome, scores, factor=factor, per="total"))
         self._weight.add(float(outcome.counted.sum()))
         self._rows += int(np.count_nonzero(outcome.counted))
-        self._first = first
+        self._columns = columns
         return self
 
     def _priced(self, y_true: Any, weight: Any) -> RowCosts:
@@ -561,40 +591,46 @@ class MetricMonitor:
         given = {name: value for name, value in self.params.items() if name != "pos_label"}
         return float(self.metric.function(table, None, **given))
 
-    def _labels(self, y_true: Any, y_prob: Any) -> Any:
-        """Labels in column order; without them y_true holds column numbers, for a batch may lack a class."""
+    def _labels(self, y_true: Any, y_prob: Any) -> tuple[Any, _Columns]:
+        """Labels in column order, and what is known of the columns then.
+
+        Without labels= or columns named by them, y_true holds column numbers, for a batch may lack a class.
+        """
         given = self.params.get("labels")
         if given is not None or np.ndim(y_true) == 2:
-            return given
-        shape = np.shape(y_prob)
-        return list(range(shape[1] if len(shape) == 2 else 2))
+            return given, self._columns
+        stated = None if is_tensor(y_prob) else stated_labels(y_true, y_prob, None)
+        count = max((2, *np.shape(y_prob)[1:2]))
+        labels = stated or self._columns.labels or list(range(count))
+        return labels, self._columns.joined(_Columns(labels))
 
-    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[ScoreTable, bool | None]:
+    def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[ScoreTable, _Columns]:
         probability = self.metric.response == "probability"
         labels, positive = to_host(y_true), self.params.get("pos_label")
         weight = to_host(sample_weight)
-        scores, first = self._corrected(to_host(y_prob), labels, weight, seen=self._first)
+        scores, columns = self._corrected(to_host(y_prob), labels, weight, seen=self._columns)
         table = ScoreTable.from_predictions(
             labels, scores, sample_weight=weight, pos_label=positive, probability=probability
         )
-        return table, first
+        return table, columns
 
-    def _corrected(self, y_prob: Any, labels: Any, weight: Any, *, seen: bool | None = None) -> tuple[Any, bool | None]:
-        """Scores of the positive class, corrected for the training, and whether it has the first of two columns.
+    def _corrected(self, y_prob: Any, labels: Any, weight: Any, *, seen: _Columns) -> tuple[Any, _Columns]:
+        """Scores of the positive class, corrected for the training, and what is known of the columns then.
 
-        ``seen``: whether it had the first in batches before; a batch of one class cannot say.
+        ``seen``: what batches before have shown of them; a batch of one class cannot say.
         """
-        scores, first = _score_column(y_prob), seen
+        scores, columns = _score_column(y_prob), seen
         if scores.size and (scores.ndim == 2 or self._scores.by_order):
-            first = _positive_first(labels, self.params.get("pos_label"), weight, seen=seen)
+            columns = _two_columns(labels, self.params.get("pos_label"), weight, seen=seen)
+            scores = by_label(scores, y_prob, columns.labels)
         if not self._scores.as_given:
             probability = self.metric.response == "probability"
-            return self._scores.of_positive(scores, first=bool(first), probability=probability), first
-        if seen is None or scores.ndim == 1:
-            return y_prob, first
+            return self._scores.of_positive(scores, first=bool(columns.first), probability=probability), columns
+        if seen.first is None or scores.ndim == 1:
+            return y_prob, columns
         present = np.ones(len(scores)) if weight is None else to_array(weight, "sample_weight")
         scores = np.where(present[:, None] > 0.0, scores, 0.5)  # rows of weight zero count as absent
-        return pick_positive_column(scores, _ORDER, not first), first
+        return pick_positive_column(scores, _ORDER, not columns.first), columns
 
 
 Criterion = str | Metric | MetricMonitor
@@ -618,26 +654,24 @@ def _all_zero(sample_weight: Any, y_prob: Any) -> bool:
     return weight is not None and weight.shape == (len(y_prob),) and not weight.any()
 
 
-def _positive_first(labels: Any, pos_label: object, weight: Any, *, seen: bool | None) -> bool:
-    """Whether the positive class has the first of two columns, which follow the labels."""
+def _two_columns(labels: Any, pos_label: object, weight: Any, *, seen: _Columns) -> _Columns:
+    """Two columns follow the sorted labels: which these are, and whether the positive one is the first."""
     if isinstance(labels, Outcome):
-        y, first = labels.y, labels.positive_first
+        y, first, held = labels.y, labels.positive_first, labels.labels
     else:
         labels = np.atleast_1d(to_array(labels, "y_true"))
         weight = check_weights(weight, len(labels))
         labels = labels if weight is None else labels[weight > 0.0]
         y = check_labels(labels, pos_label)
-        first = positive_is_first(labels, y, pos_label)
-    if seen is not None and y.all():
+        first, held = positive_is_first(labels, y, pos_label), labels_seen(labels, y, pos_label)
+    if seen.first is not None and y.all():
         return seen
-    if seen not in {None, first}:
-        raise ValueError(_OTHER_COLUMN)
     if first is None:
         raise ValueError(
             "the two classes cannot be distinguished where all labels are alike: pass the column of the positive "
             "class, and what was done to each class in training by its label."
         )
-    return first
+    return seen.joined(_Columns(held, first))
 
 
 def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
