@@ -428,6 +428,8 @@ def test_columns_that_pandas_counts_are_numbers_of_labels():
     frame = pytest.importorskip("pandas").DataFrame
     y, prob = np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.1], [0.1, 0.9]])
     assert multilabel_loss(frame(y), frame(prob)[[1, 0]], costs=0.5) == 0.0
+    assert multilabel_loss(frame(y)[[1, 0]], frame(prob), costs=0.5) == 0.0
+    assert multilabel_loss(frame(y)[[1, 0]], prob, costs=0.5) > 0.0
 
 
 def test_a_transposed_matrix_is_named():

@@ -19,6 +19,7 @@ from stakes.metrics import (
     penalized_brier_loss,
     penalized_log_loss,
 )
+from stakes.training import MetricMonitor
 
 LOSSES = {"brier": penalized_brier_loss, "log": penalized_log_loss}
 improper_is_fine = pytest.mark.filterwarnings("ignore::stakes.metrics.ImproperScoreWarning")
@@ -87,6 +88,20 @@ def test_columns_that_pandas_counts_are_taken_by_position():
     right = penalized_brier_loss(y, prob, labels=[2, 0, 1])
     assert penalized_brier_loss(y, frame, labels=[2, 0, 1]) == right
     assert penalized_brier_loss(y, frame.set_axis([1, 0, 2], axis=1), labels=[2, 0, 1]) != right
+
+
+@pytest.mark.parametrize("turned", [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]])
+def test_one_hot_rows_and_probabilities_that_pandas_counts_are_paired_by_number(turned):
+    frame = pytest.importorskip("pandas").DataFrame
+    rng = np.random.default_rng(0)
+    truth, prob = np.eye(3)[rng.integers(0, 3, 30)], rng.dirichlet([1.0, 1.0, 1.0], 30)
+    right = np.mean(np.sum((prob - truth) ** 2, axis=1))
+    assert penalized_brier_loss(frame(truth)[turned], frame(prob), penalty=0) == pytest.approx(right, abs=1e-12)
+    assert penalized_brier_loss(frame(truth), frame(prob)[turned], penalty=0) == pytest.approx(right, abs=1e-12)
+    monitor = MetricMonitor("penalized_brier_loss", penalty=0, logits=True)
+    assert monitor.evaluate(frame(truth)[turned], np.log(frame(prob))) == pytest.approx(right, abs=1e-12)
+    named = penalized_brier_loss(frame(truth)[turned], prob[:, turned], penalty=0)  # an array has no names
+    assert named == pytest.approx(right, abs=1e-12)
 
 
 @pytest.mark.parametrize("loss", LOSSES.values())

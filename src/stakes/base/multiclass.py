@@ -47,10 +47,10 @@ def check_multiclass(
 
 def class_columns(y_true: Any, y_prob: Any, labels: Any, prob: NDArray[Any]) -> NDArray[Any]:
     """Columns of probabilities in the order of the classes, where a frame names them."""
-    if not frame_names(y_prob):
-        return prob
-    named = frame_names(y_true) if labels is None else []
-    return by_label(prob, y_prob, named or class_names(y_true, labels, prob.shape[1]))
+    if named := frame_names(y_true) if labels is None else []:
+        places = label_places(frame_names(y_prob, counted=True), named)
+        return prob if places is None else prob[:, places]
+    return by_label(prob, y_prob, class_names(y_true, labels, prob.shape[1])) if frame_names(y_prob) else prob
 
 
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:

@@ -634,13 +634,13 @@ def by_label(columns: NDArray[Any], given: Any, labels: Sequence[Any]) -> NDArra
     return columns if places is None else columns[:, places]
 
 
-def frame_names(given: Any) -> list[Any]:
-    """Names of the columns of a frame; none for anything else, and for columns that pandas only counts."""
+def frame_names(given: Any, *, counted: bool = False) -> list[Any]:
+    """Names of the columns of a frame; none for anything else, and unless ``counted`` where pandas only counts them."""
     if isinstance(given, np.ndarray):
         return []
     native = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     names: list[Any] = native.columns if isinstance(native, nw.DataFrame) else []
-    return [] if names == list(range(len(names))) else names
+    return [] if names == list(range(len(names))) and not counted else names
 
 
 def label_places(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | None:

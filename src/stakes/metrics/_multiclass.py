@@ -706,7 +706,7 @@ def multilabel_loss(
         what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
         raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
     rows, named = np.zeros(len(y)), frame_names(y_true) or range(count)
-    places = label_places(frame_names(y_prob), named) or range(count)
+    places = label_places(frame_names(y_prob, counted=True), named) or range(count)
     for k, (place, measure) in enumerate(zip(places, each, strict=True)):
         options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {place}]"}
         data = evaluation_data(y[:, k], prob[:, place], **options)
