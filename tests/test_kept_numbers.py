@@ -121,8 +121,10 @@ DEFAULT = "where it is left out the distribution has its default"
 
 LABEL = {"pos_label": ("zero negative infinite huge double", ONE_CLASS)}
 OTHER = {"neg_label": ("infinite huge removed", ONE_CLASS + "; a file kept before lacks it")}
+BOTH = {"pos_label": ("negative infinite huge double", ONE_CLASS), **OTHER}
+HELD = {"*neg_label": ("removed", "a file kept before lacks it, of the evaluation or of its tables")}
 SETTINGS = {
-    **OTHER,
+    **HELD,
     "unit_cost": ("huge double", NOT_COUNTED),
     "per": ("huge double", NOT_COUNTED),
 }
@@ -141,7 +143,7 @@ def test_numbers_of_a_table(weights):
     y, models, weight = drawn(weights)
     table = ScoreTable.from_predictions(y, models["a"], sample_weight=weight)
     allowed = {
-        **LABEL,
+        **BOTH,
         "n_rows": ("double", "rows may weigh little"),
         "scores.#": ("zero negative huge double", OTHER_ROWS),
         "*tives_squared.#": ("double", OTHER_ROWS),
@@ -156,7 +158,7 @@ def test_numbers_of_a_binned_table():
     frame = pl.LazyFrame({"y": y, "p": np.random.default_rng(1).random(40)})
     table = ScoreTable.from_frame(frame, label="y", score="p", resolution=4)
     allowed = {
-        **LABEL,
+        **BOTH,
         "n_rows": ("double", "rows may weigh little"),
         "lower.#": ("zero double", OTHER_ROWS),
         "upper.#": ("huge double", OTHER_ROWS),
@@ -198,7 +200,7 @@ def test_numbers_of_an_evaluation_are_held_against_its_tables():
         ),
         (
             {"costs": costs.LogOddsUniform(0, 1)},
-            {**OTHER, "pairs.w4_d3.#": ("zero negative", PAIR_ONLY), "pairs.w4_d4.#": ("double", PAIR_ONLY),
+            {**HELD, "pairs.w4_d3.#": ("zero negative", PAIR_ONLY), "pairs.w4_d4.#": ("double", PAIR_ONLY),
              "*costs.*": ("removed", DEFAULT)},
         ),
         ({"costs": (0.1, 0.4), "prevalence": 0.1}, {**SETTINGS, **SCORES, **THIRD}),

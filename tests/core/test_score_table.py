@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +11,7 @@ from oracles import Rows
 from scipy.optimize import isotonic_regression
 from strategies import Sample, samples
 
-from stakes import ScoreTable
+from stakes import ScoreTable, evaluate
 
 # of weights on this grid every sum is exact
 EXACT = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0])
@@ -470,3 +472,37 @@ def test_knots_are_right_whatever_stands_around_the_scores_in_memory():
     one = np.ones(1)
     for end in (0.0, 1.0):
         assert ScoreTable(np.array([end]), one, one, one, one, n_rows=2).knots.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(("other", "positive"), [(0, 1), (2, 1), ("no", "yes"), (True, False)])
+def test_tables_keep_the_label_beside_the_positive_one(other, positive):
+    y, p = np.array([0, 1, 0, 1, 1]), np.array([0.1, 0.7, 0.3, 0.2, 0.4])
+    labels = np.array([positive if each else other for each in y], dtype=object)
+    table = ScoreTable.from_predictions(labels, p, pos_label=positive)
+    assert table.neg_label == other
+    assert ScoreTable.from_json(table.to_json()).neg_label == other
+    assert table.merge(ScoreTable.from_predictions(labels[y == 1], p[y == 1], pos_label=positive)).neg_label == other
+    more = np.array([*labels, "odd"], dtype=object)
+    counted = ScoreTable.from_predictions(more, [*p, 0.5], sample_weight=[1] * 5 + [0], pos_label=positive)
+    assert counted.neg_label == other  # rows of weight zero are as if absent
+    odd = ScoreTable.from_predictions(np.where(y == 1, labels, "odd"), p, pos_label=positive)
+    for refused in (lambda: table.merge(odd), lambda: evaluate({"a": table, "b": odd}, costs=0.3)):
+        with pytest.raises(ValueError, match=r"of the same labels, got .* beside .* and beside 'odd'"):
+            refused()
+    content = json.loads(table.to_json())
+    with pytest.raises(ValueError, match="neg_label must be another label than the positive one"):
+        ScoreTable.from_json(json.dumps({**content, "neg_label": content["pos_label"]}))
+
+
+@pytest.mark.parametrize("resolution", [None, 8])
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("engine", ["eager", "lazy", "duckdb"])
+def test_tables_of_frames_keep_the_label_beside_the_positive_one(engine, weight, resolution):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"y": [2, 1, 1, 2, 3], "p": [0.1, 0.8, 0.4, 0.3, 0.5], "w": [1.0, 2.0, 1.0, 1.0, 0.0]})
+    frame = frame if weight else frame[:4]
+    given = frame.lazy() if engine == "lazy" else frame
+    if engine == "duckdb":
+        given = pytest.importorskip("duckdb").sql("select * from frame")
+    table = ScoreTable.from_frame(given, label="y", score="p", weight=weight, pos_label=1, resolution=resolution)
+    assert (table.pos_label, table.neg_label) == (1, 2)

@@ -573,15 +573,22 @@ def labelled(y, pair):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("form", ["rows", "json", "as before", "frame", "lazy"])
+@pytest.mark.parametrize("form", ["rows", "json", "as before", "frame", "lazy", "table", "table of a frame"])
 def test_a_label_that_the_reference_never_had_is_refused_with_its_value(name, form):
     pair, pos_label, odd = PAIRS[name]
     y, score = rows(400, 5)
     right, asked = labelled(y, pair), {"costs": COSTS, "pos_label": pos_label}
-    if form in {"frame", "lazy"}:
+    if form in {"frame", "lazy", "table of a frame"}:
         pl = pytest.importorskip("polars")
         frame = pl.DataFrame({"y": right.tolist(), "m": score})
-        kept = KeptEvaluation.of(evaluate_frame(frame if form == "frame" else frame.lazy(), label="y", **asked))
+        if form == "table of a frame":
+            table = ScoreTable.from_frame(frame.lazy(), label="y", score="m", pos_label=pos_label)
+            kept = KeptEvaluation.of(evaluate({"m": ScoreTable.from_json(table.to_json())}, costs=COSTS))
+        else:
+            kept = KeptEvaluation.of(evaluate_frame(frame if form == "frame" else frame.lazy(), label="y", **asked))
+    elif form == "table":
+        table = ScoreTable.from_predictions(right, score, pos_label=pos_label)
+        kept = KeptEvaluation.of(evaluate({"m": table.merge(table)}, costs=COSTS))
     else:
         kept = KeptEvaluation.of(evaluate(right, {"m": score}, **asked))
     if form != "rows":
@@ -590,8 +597,9 @@ def test_a_label_that_the_reference_never_had_is_refused_with_its_value(name, fo
             del content["neg_label"]
         kept = KeptEvaluation.from_json(json.dumps(content))
     if form == "as before" and name == "1 and 2":  # nothing says that 2 stands beside 1
-        with pytest.raises(ValueError, match="labels from before, 1 and 0 or -1, got 2"):
+        with pytest.raises(ValueError, match="1 and 0 or -1, got 2: write 0 for the negative label, or make the ref"):
             CostMonitor(COSTS, reference=kept).update(1, right, score)
+        CostMonitor(COSTS, reference=kept).update(1, y, score)
         return
     alone, several = CostMonitor(COSTS, reference=kept), CostMonitors(COSTS, reference=kept)
     alone.update(1, right, score)
@@ -603,6 +611,9 @@ def test_a_label_that_the_reference_never_had_is_refused_with_its_value(name, fo
             got = next(each for each in dict.fromkeys(given) if each not in pair)
             with pytest.raises(ValueError, match=f"y_true must hold the labels from before, .*, got '?{got}'?"):
                 watch.update(2, given, {"m": score} if isinstance(watch, CostMonitors) else score)
+            if isinstance(watch, CostMonitor) and len({*given}) == 2 and given[y == 1][0] == pair[1]:
+                with pytest.raises(ValueError, match="y_true must hold the labels from before"):
+                    watch.update(2, ScoreTable.from_predictions(given, score, pos_label=pair[1]))
             assert watch.to_json() == state
     assert alone.mean == pytest.approx(regret(y, score).mean(), abs=1e-6)
     one = y == 0

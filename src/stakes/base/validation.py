@@ -805,7 +805,9 @@ def check_other_label(labels: Iterable[Any], pos_label: object, neg_label: str |
     wrong = next((label for label in others if label not in known), None)
     if wrong is not None:
         beside = " or ".join(map(repr, known))
-        raise ValueError(f"y_true must hold the labels from before, {pos_label!r} and {beside}, got {wrong!r}.")
+        remedy = ": write 0 for the negative label, or make the reference anew, which keeps both"
+        end = remedy if known == [0, -1] else ""
+        raise ValueError(f"y_true must hold the labels from before, {pos_label!r} and {beside}, got {wrong!r}{end}.")
     return others[0] if others else None
 
 

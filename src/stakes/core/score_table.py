@@ -26,6 +26,7 @@ from stakes.base.numerics import (
     sigmoid,
     weighted_sum,
 )
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     BinarySample,
     Floats,
@@ -35,6 +36,7 @@ from stakes.base.validation import (
     check_prevalence,
     check_sample,
     plain_label,
+    to_array,
 )
 from stakes.costs import CostDistribution
 from stakes.outputs.files import delivered, json_ready
@@ -216,6 +218,9 @@ def check_columns(entries: JsonReader) -> dict[str, Any]:
     flags = {name: entries.flag(name) for name in ("fixed_prevalence", *MARKS[:2]) if name in entries.content}
     about = entries.text("about") if "about" in entries.content else ""
     known = {"n_rows": n_rows, "resolution": resolution, "pos_label": entries.label("pos_label")}
+    known["neg_label"] = entries.label("neg_label") if "neg_label" in entries.content else None
+    if known["neg_label"] == known["pos_label"]:
+        raise entries.broken("neg_label", f"another label than the positive one, {known['pos_label']!r}")
     return {**columns, **flags, **known, "about": about}
 
 
@@ -274,6 +279,27 @@ def _check_cells(entries: JsonReader, columns: dict[str, Floats], resolution: in
             raise entries.broken("resolution", "the number of cells of which lower and upper are ends")
 
 
+def negative_label(y_true: Any, sample: BinarySample, sample_weight: Any) -> str | float | None:
+    """Return the label beside the positive one of the rows that count; None where there is none, or an outcome."""
+    if isinstance(y_true, Outcome) or sample.y.all():
+        return None
+    labels = to_array(y_true, "y_true")
+    if sample_weight is not None:
+        labels = labels[to_array(sample_weight, "sample_weight") > 0.0]
+    return plain_label(labels[np.argmin(sample.y)])
+
+
+def common_label(
+    pos_label: str | float, mine: str | float | None, its: str | float | None, what: str
+) -> str | float | None:
+    """Return the label beside the positive one of both, or raise where they are two; 0 and -1 may both be beside 1."""
+    if mine is None or its is None or mine == its:
+        return its if mine is None else mine
+    if pos_label == 1 and {mine, its} == {0, -1}:
+        return None
+    raise ValueError(f"{what} of the same labels, got {pos_label!r} beside {mine!r} and beside {its!r}.")
+
+
 # The sufficient statistics of one binary classifier on independent rows: class counts at its distinct scores.
 #
 # Every metric, curve and closed-form interval is a sum over this table. It is built by one sort, merges by addition,
@@ -310,6 +336,8 @@ class ScoreTable(Serializable):
         What pictures of the rows must say: the horizon, what weighs them.
     pos_label : str, int or float, default 1
         The label of the positive class. Tables of other classes are not merged.
+    neg_label : str, int, float or None
+        The label beside it, where that is known; tables of two such labels are not merged.
 
     Examples
     --------
@@ -335,6 +363,7 @@ class ScoreTable(Serializable):
     by_amount: bool = False
     about: str = ""
     pos_label: str | float = 1
+    neg_label: str | float | None = None
 
     _what: ClassVar[str] = "score table"
     _form: ClassVar[str] = "stakes-table-2"
@@ -388,13 +417,15 @@ class ScoreTable(Serializable):
         0.5
         """
         sample = check_sample(y_true, y_prob, sample_weight, pos_label, logits=logits, probability=probability)
+        labels: dict[str, Any] = {"pos_label": plain_label(pos_label)}
+        labels["neg_label"] = negative_label(y_true, sample, sample_weight)
         if check_choice(weight_kind, "weight_kind", ("sampling", "frequency")) == "sampling" or sample.weight is None:
-            return replace(cls.from_sample(sample), pos_label=plain_label(pos_label))
+            return replace(cls.from_sample(sample), **labels)
         if sample.origin is not None or np.any(sample.weight != np.round(sample.weight)):
             raise ValueError('weight_kind="frequency" needs whole weights of labels: k stands for k equal rows.')
         weight = sample.weight
         columns = count_groups(sample.score, sample.y, weight, weight, int(weight.sum()))
-        return cls(**columns, pos_label=plain_label(pos_label))
+        return cls(**columns, **labels)
 
     @classmethod
     def from_sample(cls, sample: BinarySample) -> Self:
@@ -696,8 +727,8 @@ class ScoreTable(Serializable):
         Raises
         ------
         ValueError
-            If ``other`` is no table, the tables differ in the positive class or in their cells, or one was reweighted
-            to a prevalence.
+            If ``other`` is no table, the tables differ in their labels or in their cells, or one was reweighted to a
+            prevalence.
 
         Examples
         --------
@@ -719,6 +750,7 @@ class ScoreTable(Serializable):
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
         both, n_rows = [table._kept()[1] for table in (self, other)], self.n_rows + other.n_rows
         marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS} | {"pos_label": self.pos_label}
+        marks["neg_label"] = common_label(self.pos_label, self.neg_label, other.neg_label, "merge needs tables")
         scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
         resolution = next(iter(cells), None)
         if resolution is not None:
@@ -797,6 +829,7 @@ class ScoreTable(Serializable):
     def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         facts = {name: getattr(self, name) for name in ("n_rows", "fixed_prevalence", "resolution", "pos_label")}
         facts |= {name: mark for name in MARKS if (mark := getattr(self, name))}
+        facts |= {} if self.neg_label is None else {"neg_label": self.neg_label}
         columns = {name: getattr(self, name) for name in ("scores", *COLUMNS, "lower", "upper")}
         return facts, {name: values for name, values in columns.items() if values is not None}
 

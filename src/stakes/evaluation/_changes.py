@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.score_table import promised_losses
+from stakes.core.score_table import common_label, promised_losses
 from stakes.evaluation._calibration import all_cells
 from stakes.evaluation._finding import Observation
 from stakes.evaluation._groups import label_of
@@ -203,25 +203,13 @@ def _refuse_others(what: str, before: Standings, after: Standings) -> None:
     for name, value in mine.items():
         if value != its[name]:
             raise ValueError(f"{what} needs evaluations of the same {name}, got {value!r} and {its[name]!r}.")
-    shared_label(what, after.score_tables[0].pos_label, after.options.neg_label, before.options.neg_label)
+    labels = after.options.neg_label, before.options.neg_label
+    common_label(after.score_tables[0].pos_label, *labels, f"{what} needs evaluations")
     if before.rule == "optimal":
         raise ValueError(
             'rule="optimal" fits the thresholds to the rows of each evaluation, whose costs then have no error: '
             "evaluate by another rule."
         )
-
-
-def shared_label(
-    what: str, pos_label: str | float, mine: str | float | None, its: str | float | None
-) -> str | float | None:
-    """The label beside the positive one of two evaluations, or raise where they are two; 0 and -1 may both be it."""
-    if mine is None or its is None or mine == its:
-        return its if mine is None else mine
-    if pos_label == 1 and {mine, its} == {0, -1}:
-        return None
-    raise ValueError(
-        f"{what} needs evaluations of the same labels, got {pos_label!r} beside {mine!r} and beside {its!r}."
-    )
 
 
 def cost_changes(before: Standings, after: Standings) -> list[Change]:

@@ -15,7 +15,7 @@ from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, blocks, both_classes, by_name, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
-from stakes.core.score_table import Rule, ScoreTable, area_under_roc, mean_table
+from stakes.core.score_table import Rule, ScoreTable, area_under_roc, common_label, mean_table, negative_label
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -53,7 +53,6 @@ from stakes.tables import (
     complete_rows,
     expressible,
     model_columns,
-    other_label,
     priced_rows,
     streams,
     why_clusters_need_rows,
@@ -138,7 +137,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     fixed = options.prevalence is not None
     label = plain_label(options.pos_label)
     tables = tuple(
-        _told(_table(sample, fixed=fixed, pos_label=label), k, 2 * len(rows))
+        _told(_table(sample, fixed=fixed, pos_label=label, neg_label=options.neg_label), k, 2 * len(rows))
         for k, sample in enumerate(rows.values(), 1)
     )
     _refuse_one_class(tables[0], about.get("outcome"))
@@ -155,8 +154,8 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
 
 
-def _table(sample: BinarySample, *, fixed: bool, pos_label: str | float) -> ScoreTable:
-    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed, pos_label=pos_label)
+def _table(sample: BinarySample, *, fixed: bool, **labels: Any) -> ScoreTable:
+    return replace(ScoreTable.from_sample(sample), fixed_prevalence=fixed, **labels)
 
 
 def _told(found: _Found, done: int, of: int) -> _Found:
@@ -208,6 +207,7 @@ def _check_alike(what: str, table: ScoreTable, other: ScoreTable, name: str) -> 
         raise ValueError(
             f"{what} must have the pos_label of the table of {name!r}, {other.pos_label!r}, got {table.pos_label!r}."
         )
+    common_label(table.pos_label, other.neg_label, table.neg_label, f"{what} and that of {name!r} must be")
     if table.fixed_prevalence != other.fixed_prevalence:
         raise ValueError(f"{what} and that of {name!r} must both be of a stated prevalence, or neither.")
     for column in ("positives_squared", "negatives_squared"):
@@ -693,19 +693,9 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
     each = []
     for scores in completed:
         rows = {name: options.data(y_true, *scores[name], amounts=True).rows for name in models}
-        options = replace(options, neg_label=_other_label(y_true, next(iter(rows.values())), options))
+        options = replace(options, neg_label=negative_label(y_true, next(iter(rows.values())), options.sample_weight))
         each.append(evaluate_rows(rows, options, **about))
     return each[0] if len(each) == 1 else _pooled_evaluation(each)
-
-
-def _other_label(y_true: Any, sample: BinarySample, options: Options) -> str | float | None:
-    """The label beside the positive one of the rows that count."""
-    if isinstance(y_true, Outcome) or sample.y.all():
-        return None
-    labels = to_array(y_true, "y_true")
-    if options.sample_weight is not None:
-        labels = labels[to_array(options.sample_weight, "sample_weight") > 0.0]
-    return plain_label(labels[np.argmin(sample.y)])
 
 
 def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
@@ -734,8 +724,9 @@ def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, p
         raise ValueError("groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     for table in tables.values():
         refuse_weighing(table, "evaluate")
-    named = by_name(tables, "y_true")
-    return evaluate_tables({n: options.data(table, None).table for n, table in named.items()}, options, pairs)
+    asked = {name: options.data(table, None).table for name, table in by_name(tables, "y_true").items()}
+    known = [table.neg_label for table in asked.values() if table.neg_label is not None]
+    return evaluate_tables(asked, replace(options, neg_label=known[0] if known else None), pairs)
 
 
 def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resolution: int | None) -> Evaluation:
@@ -906,7 +897,7 @@ def evaluate_lazy(
         pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
     if options.pos_label is not None:  # else they are 0 or -1 and 1, by the rule of labels
-        options = replace(options, neg_label=other_label(rows, models=chosen.models, **what))
+        options = replace(options, neg_label=next(iter(wholes.values())).neg_label)
     about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
     return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from stakes.base.validation import check_kind, check_whole
 from stakes.core.options import Options
-from stakes.core.score_table import ScoreTable, in_cells
+from stakes.core.score_table import ScoreTable, common_label, in_cells
 from stakes.costs import CostDistribution
-from stakes.evaluation._changes import Changes, changes_between, shared_label
+from stakes.evaluation._changes import Changes, changes_between
 from stakes.evaluation._evaluate import check_request, check_tables, evaluate_tables
 from stakes.evaluation._evaluation import Evaluation
 from stakes.evaluation._groups import (
@@ -204,10 +204,10 @@ class KeptEvaluation:
         if differing:
             name = differing[0]
             raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
+        label = common_label(self.pos_label, self.options.neg_label, other.options.neg_label, "merge needs evaluations")
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)
         groups = merged(self.groups, other.groups, self.options)
-        label = shared_label("merge", self.pos_label, self.options.neg_label, other.options.neg_label)
         options, n_dropped = replace(self.options, neg_label=label), self.n_dropped + other.n_dropped
         return replace(self, tables=tables, pairs=pairs, options=options, n_dropped=n_dropped, groups=groups)
 
@@ -328,6 +328,8 @@ class KeptEvaluation:
                 raise entries.broken(f"{where}.scores", f"probabilities in [0, 1], got {table!r}")
             if table.pos_label == self.options.neg_label:
                 raise entries.broken("neg_label", f"another label than the positive one, {table.pos_label!r}")
+            if None not in (other := (table.neg_label, self.options.neg_label)) and other[0] != other[1]:
+                raise entries.broken(f"{where}.neg_label", f"that of the evaluation, got {table.neg_label!r}")
             if table.pos_label != entries.label("pos_label"):
                 raise entries.broken(f"{where}.pos_label", f"that of the evaluation, got {table.pos_label!r}")
             stated = self.options.prevalence

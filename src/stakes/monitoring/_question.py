@@ -134,7 +134,9 @@ class Question:
                     f"y_true must be a table of the pos_label of the reference, {self.pos_label!r}, got "
                     f"{y_true.pos_label!r}."
                 )
-            return table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
+            seen = self.seeing([] if y_true.neg_label is None else [y_true.neg_label])
+            sums = table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
+            return replace(sums, neg_label=seen.neg_label)
         labels, known = known_labels(y_true, missing)
         seen = labels[known].tolist()
         neg_label, pos_label = self.seeing(seen).neg_label, match_label(self.pos_label, seen)

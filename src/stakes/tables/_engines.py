@@ -116,11 +116,12 @@ def group_scores(
         rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
     columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
     if resolution is None:
-        return columns
+        return columns | {"neg_label": rows.neg_label}
     scores, n_rows = columns["scores"], columns["n_rows"]
     sums = [columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared")]
     spans = (scores, scores, (sums[0] + sums[1]) * scores)
-    return count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
+    columns = count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
+    return columns | {"neg_label": rows.neg_label}
 
 
 def group_scores_by(
@@ -206,7 +207,10 @@ class _Groups:
 
     def table(self, pos_label: object, resolution: int | None) -> dict[str, Any]:
         """Check the groups and pool them into the columns of a score table."""
-        return self._pooled(self._checked(pos_label, exact=resolution is None), resolution)
+        positive = self._checked(pos_label, exact=resolution is None)
+        values, codes = self.labels
+        other = None if positive.all() else plain_label(values[codes[np.argmin(positive)]])
+        return self._pooled(positive, resolution) | {"neg_label": other}
 
     def tables_by_group(
         self, pos_label: object, resolution: int | None
