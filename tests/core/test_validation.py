@@ -275,6 +275,10 @@ NAMED = np.column_stack([S, 1 - np.array(S)])  # the positive class first
         ([1, 1, 1], None, ["1", "0"]),  # of one class: the other is known
         ([0, 0, 0], 0, ["0", "1"]),
         ([1, 1, 1], None, ["1", "-1"]),
+        (np.array([b"a", b"b", b"b"]), b"b", ["b", "a"]),
+        (np.array(["ä".encode(), b"z", b"z"], dtype=object), b"z", ["z", "ä"]),
+        (np.array([0.1, 0.2, 0.2], dtype=np.float32), np.float32(0.2), ["0.2", "0.1"]),
+        ([0.1, 0.25, 0.25], 0.25, ["0.25", "0.1"]),
     ],
     ids=str,
 )
@@ -301,8 +305,13 @@ def test_columns_of_other_names_are_taken_by_position(names):
 
 
 def test_columns_of_pandas_that_are_named_by_numbers_are_taken_by_name():
-    frame = pytest.importorskip("pandas").DataFrame(NAMED, columns=[1, 0])
-    np.testing.assert_array_equal(check_sample(Y, frame).score, S)
+    pandas = pytest.importorskip("pandas")
+    np.testing.assert_array_equal(check_sample(Y, pandas.DataFrame(NAMED, columns=[1, 0])).score, S)
+    for kind in (np.float32, np.float64):
+        labels = np.array([0.1, 0.2, 0.2], dtype=kind)
+        for named in ([0.2, 0.1], pandas.Index([0.2, 0.1], dtype=np.float32), [b"0.2", b"0.1"]):
+            frame = pandas.DataFrame(NAMED, columns=named)
+            np.testing.assert_array_equal(check_sample(labels, frame, pos_label=labels[1]).score, S)
 
 
 @pytest.mark.parametrize("names", [[1, 0], [True, False], ["1", "0"], ["1", "-1"]], ids=str)

@@ -655,8 +655,14 @@ def label_places(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | Non
 
 
 def _as_name(label: Any) -> str:
-    """What a column of a label is called: 1, 1.0, True and "1" are alike."""
-    text = str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    """What a column of a label is called: 1, 1.0, True, "1" and b"1" are alike, and 0.1 in any precision."""
+    if isinstance(label, bytes):
+        label = label.decode(errors="backslashreplace")
+    elif isinstance(label, float) and label.is_integer():
+        label = int(label)
+    elif isinstance(label, float) and float(single := np.float32(label)) == label:
+        label = single  # whose digits are fewer
+    text = str(label)
     return {"False": "0", "True": "1"}.get(text, text)
 
 
