@@ -69,6 +69,45 @@ def test_xgboost_stops_by_our_metric_and_keeps_the_best_rounds(xgboost, name):
     assert by_hand(model.predict(valid)) == pytest.approx(min(values), abs=1e-5)  # the log holds single precision
 
 
+@pytest.mark.parametrize("make", [lightgbm_metric, xgboost_metric])
+@pytest.mark.parametrize("options", [{}, {"logits": True}, {"correct": {"class_weight": {0: 1, 1: 3}}}])
+@pytest.mark.parametrize("name", ["expected_regret", "roc_auc_score", "money"])
+def test_the_one_column_is_that_of_label_1_whatever_the_positive_label(make, name, options):
+    y, p = BINARY, np.random.default_rng(0).uniform(0.01, 0.99, 500).astype(np.float32)
+    undone = p / (p + 3.0 * (1.0 - p)) if "correct" in options else p
+    q = 1.0 - np.asarray(undone, dtype=float)  # of the label 0
+    wrong = np.where(q >= 0.3, 0.3 * (y == 1), 0.7 * (y == 0))
+    values = {"expected_regret": np.mean(wrong), "money": 1000 * np.mean(wrong)}
+    values["roc_auc_score"] = np.mean(q[y == 0][:, None] > q[y == 1])
+    settings = {"expected_regret": {"costs": 0.3}, "money": {"false_positive": 0.3, "false_negative": 0.7}}
+    metric = make(name, pos_label=0, **settings.get(name, {}), **options)
+    found = metric(y, np.log(p / (1.0 - p)) if "logits" in options else p)
+    found = found[1] if make is lightgbm_metric else abs(found)
+    assert found == pytest.approx(values[name], rel=1e-5)
+
+
+@pytest.mark.parametrize("correct", [{"scale_pos_weight": 3.0}, {"positive_share": 0.7}, "auto"])
+def test_what_was_done_to_label_1_is_not_undone_for_label_0(correct):
+    with pytest.raises(ValueError, match=r"is that of the label 1 in training, got pos_label=0 .*class_weight=\{0: 1"):
+        lightgbm_metric("expected_regret", costs=0.3, pos_label=0, correct=correct)
+    if correct != "auto":
+        with pytest.raises(ValueError, match="is that of the label 1 in training, got pos_label=0"):
+            xgboost_metric("expected_regret", costs=0.3, pos_label=0, correct=correct)
+        lightgbm_metric("expected_regret", costs=0.3, pos_label=1, correct=correct)
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")  # older versions know no other
+def test_lightgbm_classifier_of_texts_stops_by_the_label_it_codes_as_0(lightgbm):
+    texts = np.where(BINARY == 1, "bad", "good")  # coded as 0 and 1
+    metric = lightgbm_metric("bounded_brier_loss", bounds=BOUNDS, pos_label=0)
+    model = lightgbm.LGBMClassifier(n_estimators=ROUNDS, **LIGHTGBM)
+    model.fit(X[TRAIN], texts[TRAIN], eval_set=[(X[VALID], texts[VALID])], eval_metric=metric)
+    for rounds in (1, ROUNDS):
+        bad = model.predict_proba(X[VALID], num_iteration=rounds)[:, 0]
+        value = bounded_brier_loss(BINARY[VALID], bad, bounds=BOUNDS)
+        assert model.evals_result_["valid_0"][metric.__name__][rounds - 1] == pytest.approx(value, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_xgboost_classifier_stops_by_our_metric(xgboost, name):
     params, y, by_hand = CASES[name]

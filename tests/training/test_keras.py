@@ -64,6 +64,16 @@ def test_weighted_batches_of_a_binary_model_with_the_settings_of_the_metric():
     assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
 
 
+def test_a_sigmoid_is_of_label_1_where_label_0_is_positive():
+    y = (Y == 0).astype("float32")[:, None]
+    model = classifier(1, "sigmoid")
+    ours = keras_metric("bounded_brier_loss", validation_data=(X[VALID], y[VALID]), bounds=(0.1, 0.4), pos_label=0)
+    log = model.fit(X[TRAIN], y[TRAIN], epochs=2, verbose=0, callbacks=[ours]).history
+    other = 1.0 - model.predict(X[VALID], verbose=0)[:, 0].astype(float)
+    once = bounded_brier_loss(1.0 - y[VALID, 0], other, bounds=(0.1, 0.4))
+    assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
+
+
 def test_raw_outputs_of_a_weighted_model_are_corrected():
     y, weight = (Y == 0).astype("float32")[:, None], 6.0
     model = classifier(1, "linear")

@@ -40,6 +40,7 @@ from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
 
 # Scores as a model gives them in training become probabilities: weights and sampling undone, logits transformed.
 
+_OF_POSITIVE = ("positive_share", "scale_pos_weight", "pos_weight")
 _OF_WEIGHTS = ("positive_share", "class_weight", "scale_pos_weight", "pos_weight")
 _OF_SAMPLING = ("keep", "repeat")
 _BY_CLASS = ("class_weight", "keep", "repeat")
@@ -792,6 +793,8 @@ def xgboost_metric(
     With ``scale_pos_weight`` the model's scores are above the probabilities, and a loss of bounded costs may then be
     least before the first tree: pass ``correct=``.
 
+    XGBoost gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged.
+
     Examples
     --------
     >>> from stakes.training import xgboost_metric
@@ -808,7 +811,7 @@ def xgboost_metric(
     >>> metric([0, 1], [0.3, 0.05])
     25000.0
     """
-    return XGBoostMetric(as_monitor(metric, params, correct=correct, logits=logits), _outcomes(outcome))
+    return XGBoostMetric(_of_class_1(as_monitor(metric, params, correct=correct, logits=logits)), _outcomes(outcome))
 
 
 def lightgbm_metric(
@@ -862,6 +865,9 @@ def lightgbm_metric(
     ``class_weight`` makes) and other objectives than "binary" are refused by "auto", since the booster does not say
     what they amount to.
 
+    LightGBM gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged. Its classifier
+    codes other labels in sorted order: "bad" as 0, "good" as 1.
+
     Examples
     --------
     >>> from stakes.training import lightgbm_metric
@@ -869,10 +875,10 @@ def lightgbm_metric(
     >>> name, round(value, 6), greater_is_better
     ('bounded_brier_loss', 0.0473, False)
     """
-    if not isinstance(correct, str) or correct != "auto":
-        return LightGBMMetric(as_monitor(metric, params, correct=correct, logits=logits), _outcomes(outcome))
-    monitor = as_monitor(metric, params, correct={"scale_pos_weight": 1.0}, logits=logits)
-    return LightGBMMetric(monitor, _outcomes(outcome), BoosterWeight(monitor))
+    auto = isinstance(correct, str) and correct == "auto"
+    undone: Any = {"scale_pos_weight": 1.0} if auto else correct
+    monitor = _of_class_1(as_monitor(metric, params, correct=undone, logits=logits))
+    return LightGBMMetric(monitor, _outcomes(outcome), BoosterWeight(monitor) if auto else None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -972,6 +978,25 @@ class LightGBMMetric:
         return monitor.name, value, monitor.greater_is_better
 
 
+def _of_class_1(monitor: MetricMonitor) -> MetricMonitor:
+    """Return the monitor; raise where it undoes what was done to the class 1 as if to another positive class."""
+    done = [name for name in _OF_POSITIVE if name in (monitor.correct or {})]
+    if done and monitor.params.get("pos_label") not in (None, 1):
+        raise ValueError(
+            f"{done[0]} of correct is that of the label 1 in training, got pos_label={monitor.params['pos_label']!r} "
+            "beside it: state class_weight={0: 1, 1: 58}, say."
+        )
+    return monitor
+
+
+def _both_columns(monitor: MetricMonitor, scores: Any) -> Any:
+    """Scores of the class 1, as libraries give one column, with those of the other where this is the positive one."""
+    if np.ndim(scores) != 1 or monitor.params.get("pos_label") in (None, 1):
+        return scores
+    mine = np.asarray(scores, dtype=np.float64)
+    return np.column_stack([0.0 * mine if monitor._scores.logits else 1.0 - mine, mine])
+
+
 def _is_data(values: Any) -> bool:
     """Whether a value is the data object of a library's native interface, not an array."""
     return hasattr(values, "get_label")
@@ -984,7 +1009,7 @@ def _evaluated(monitor: MetricMonitor, first: Any, second: Any, weight: Any, out
         labels, scores, weight = second.get_label(), first, second.get_weight()
         weight = weight if weight is not None and len(weight) else None
     if not outcomes:
-        return monitor.evaluate(labels, scores, weight)
+        return monitor.evaluate(labels, _both_columns(monitor, scores), weight)
     return monitor.evaluate(_outcome_of(np.asarray(labels), weight, outcomes), scores)
 
 
@@ -1071,7 +1096,7 @@ def keras_metric(
     >>> stopping = keras.callbacks.EarlyStopping(brier.name, mode=brier.mode, patience=5)  # doctest: +SKIP
     >>> model.fit(x_train, y_train, epochs=100, callbacks=[brier, stopping])  # doctest: +SKIP
     """
-    monitor = as_monitor(metric, params, correct=correct, logits=logits)
+    monitor = _of_class_1(as_monitor(metric, params, correct=correct, logits=logits))
     return _callback_class()(monitor, validation_data, check_whole(batch_size, "batch_size", 1))
 
 
@@ -1097,7 +1122,7 @@ def _callback_class() -> Any:
             del epoch
             self.monitor.reset()
             for y_true, y_prob, weight in _predicted(self.model, self.validation_data, self.batch_size):
-                self.monitor.update(y_true, y_prob, weight)
+                self.monitor.update(y_true, _both_columns(self.monitor, y_prob), weight)
             if logs is not None:
                 logs[self.name] = self.monitor.compute()
 
