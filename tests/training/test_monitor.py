@@ -333,6 +333,40 @@ def test_monitor_takes_tensors():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "classes"),
+    [("bounded_brier_loss", 2), ("roc_auc_score", 2), ("money", 2), ("ordinal_loss", 2), ("ordinal_loss", 3)],
+)
+def test_probabilities_in_bfloat16_add_up_to_1_as_far_as_these_are_exact(name, classes):
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
+    torch.manual_seed(0)
+    prob = torch.randn(200, classes).to(torch.bfloat16).softmax(1)
+    y = torch.multinomial(prob.float(), 1)[:, 0].numpy()
+    assert (prob.float().sum(1) - 1.0).abs().max() > 1e-3  # beyond what other types may be off
+    q = prob.double().numpy()
+    q = q / q.sum(axis=1, keepdims=True)
+    below = np.cumsum(q, axis=1)[:, :-1] - np.cumsum(np.eye(classes)[y], axis=1)[:, :-1]
+    cost = np.where(q[:, 1] >= 0.2, 15.0 * (y == 0), 60.0 * (y == 1))
+    wanted = {
+        "bounded_brier_loss": lambda: np.mean((q[:, 1] - y) ** 2),
+        "roc_auc_score": lambda: _ranked(q[:, 1], y),
+        "money": lambda: 1000.0 * cost.mean(),
+        "ordinal_loss": lambda: np.mean(np.sum(below**2, axis=1)),
+    }[name]()
+    monitor = MetricMonitor(name, **({"false_positive": 15, "false_negative": 60} if name == "money" else {}))
+    for part in (slice(0, 50), slice(50, 200)):
+        monitor.update(torch.tensor(y[part]), prob[part])
+    assert monitor.compute() == pytest.approx(wanted, rel=1e-6)
+    assert monitor.evaluate(y, prob) == pytest.approx(wanted, rel=1e-6)
+    with pytest.raises(ValueError, match="sum to 1"):
+        monitor.update(y, prob * 0.9)
+
+
+def _ranked(score, y):
+    gap = score[y == 1][:, None] - score[y == 0]
+    return np.mean((gap > 0) + 0.5 * (gap == 0))
+
+
 def priced(seed=7, n=300):
     """Labels, scores, amounts and weights of rows, and what decisions by the scores cost in a mean row."""
     rng = np.random.default_rng(seed)

@@ -206,6 +206,15 @@ def to_host(values: Any) -> Any:
     return (host.float() if str(host.dtype) == "torch.bfloat16" else host).numpy()
 
 
+def rows_to_host(y_prob: Any) -> Any:
+    """Convert probabilities to a numpy array; rows in bfloat16, with sums off by up to 1%, are divided by these."""
+    host = to_host(y_prob)
+    if host is y_prob or host.ndim != 2 or host.shape[1] < 2 or str(y_prob.dtype) != "torch.bfloat16":
+        return host
+    sums = host.sum(axis=1, keepdims=True)
+    return host / np.where(np.abs(sums - 1.0) <= _SUM_TOLERANCES["bfloat16"], sums, 1.0)
+
+
 def check_multiclass_tensor(
     y_true: Any, y_prob: Any, labels: Any, sample_weight: Any
 ) -> tuple[Any, Any, Any | None, Any, Any]:

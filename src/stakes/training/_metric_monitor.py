@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.multiclass import class_columns, is_tensor, stated_labels, to_host
+from stakes.base.multiclass import class_columns, is_tensor, rows_to_host, stated_labels, to_host
 from stakes.base.outcome import Outcome
 from stakes.base.validation import (
     Floats,
@@ -391,14 +391,14 @@ class MetricMonitor:
         if not isinstance(y_true, Outcome) and not self.amount_is_weight and _all_zero(sample_weight, y_prob):
             return self
         if self.metric is MONEY:
-            return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), to_host(y_prob))
+            return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), self._on_host(y_prob))
         if self.metric.task == "binary":
             table, self._columns = self._table(y_true, y_prob, sample_weight)
             self._tables.append(table)
             self._rows += self._tables[-1].n_rows
             return self
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
-            y_true, y_prob, sample_weight = to_host(y_true), to_host(y_prob), to_host(sample_weight)
+            y_true, y_prob, sample_weight = to_host(y_true), self._on_host(y_prob), to_host(sample_weight)
         labels, columns = self._labels(y_true, y_prob)
         if not self._scores.as_given:
             y_prob = class_columns(y_true, y_prob, labels, _score_column(y_prob))
@@ -505,7 +505,7 @@ class MetricMonitor:
         # a mean over rows needs no table of sorted scores
         check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         labels, weight = to_host(y_true), to_host(sample_weight)
-        scores, _ = self._corrected(to_host(y_prob), labels, weight, seen=_Columns())
+        scores, _ = self._corrected(self._on_host(y_prob), labels, weight, seen=_Columns())
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
@@ -588,6 +588,9 @@ class MetricMonitor:
             beside |= {**stated, "sample_weight": None}
         return RowCosts(y_true, **beside)
 
+    def _on_host(self, y_prob: Any) -> Any:
+        return to_host(y_prob) if self._scores.logits else rows_to_host(y_prob)
+
     def _of_table(self, table: ScoreTable) -> float:
         given = {name: value for name, value in self.params.items() if name != "pos_label"}
         return float(self.metric.function(table, None, **given))
@@ -609,7 +612,7 @@ class MetricMonitor:
         probability = self.metric.response == "probability"
         labels, positive = to_host(y_true), self.params.get("pos_label")
         weight = to_host(sample_weight)
-        scores, columns = self._corrected(to_host(y_prob), labels, weight, seen=self._columns)
+        scores, columns = self._corrected(self._on_host(y_prob), labels, weight, seen=self._columns)
         table = ScoreTable.from_predictions(
             labels, scores, sample_weight=weight, pos_label=positive, probability=probability
         )
