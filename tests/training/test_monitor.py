@@ -254,6 +254,20 @@ def test_columns_of_a_batch_of_one_class_are_not_guessed_against_others():
     assert unknown.reset().update(*mixed).merge(make()).update(*alone).compute() == pytest.approx(wanted, rel=1e-13)
 
 
+def test_batches_of_a_third_label_are_refused_as_in_one_call():
+    make = partial(MetricMonitor, "roc_auc_score", pos_label="yes")
+    monitor = make().update(["yes", "yes"], [0.3, 0.9]).update(["yes", "no"], [0.8, 0.4]).update(["no"], [0.35])
+    for refused in (
+        lambda: monitor.update(["nein", "yes"], [0.1, 0.7]),
+        lambda: monitor.merge(make().update(["nein"], [0.1])),
+    ):
+        with pytest.raises(ValueError, match="of the same labels, got 'yes' beside 'no' and beside 'nein'"):
+            refused()
+    assert monitor.n_rows == 5
+    assert monitor.compute() == pytest.approx(4 / 6, rel=1e-12)
+    assert MetricMonitor("roc_auc_score").update([0, 1], [0.1, 0.2]).update([-1, 1], [0.3, 0.4]).compute() == 0.75
+
+
 def test_amounts_of_a_batch_of_one_class_read_the_columns_of_the_others():
     monitor = MetricMonitor("money", per="total")
     monitor.update(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import get_ident
 from typing import Any, Literal, NamedTuple, Self
@@ -29,11 +29,12 @@ from stakes.base.validation import (
     frame_names,
     labels_seen,
     pick_positive_column,
+    plain_label,
     positive_is_first,
     positive_last,
     to_array,
 )
-from stakes.core.score_table import ScoreTable
+from stakes.core.score_table import ScoreTable, common_label
 from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
 from stakes.metrics import METRICS, MONEY, Metric, check_parameters, guess_metric
 from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
@@ -354,6 +355,7 @@ class MetricMonitor:
         self._loss = _RunningSum()
         self._weight = _RunningSum()
         self._tables: list[ScoreTable] = []
+        self._other: str | float | None = None  # the label beside the positive one
         self._columns = _Columns()
         return self
 
@@ -393,9 +395,11 @@ class MetricMonitor:
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), self._on_host(y_prob))
         if self.metric.task == "binary":
-            table, self._columns = self._table(y_true, y_prob, sample_weight)
-            self._tables.append(table)
-            self._rows += self._tables[-1].n_rows
+            table, columns = self._table(y_true, y_prob, sample_weight)
+            self._other = common_label(table.pos_label, self._other, table.neg_label, "update needs batches")
+            self._columns = columns
+            self._tables.append(replace(table, neg_label=None))
+            self._rows += table.n_rows
             return self
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
             y_true, y_prob, sample_weight = to_host(y_true), self._on_host(y_prob), to_host(sample_weight)
@@ -428,7 +432,7 @@ class MetricMonitor:
         Raises
         ------
         ValueError
-            If the metric or a setting differs, or which of two columns is that of the positive class.
+            If the metric or a setting differs, the labels, or which of two columns is that of the positive class.
         TypeError
             If it is no monitor.
 
@@ -445,6 +449,8 @@ class MetricMonitor:
         if self.settings() != other.settings():
             raise ValueError(f"monitors must be alike to be merged, got {self.settings()} and {other.settings()}.")
         both = copy(self)
+        positive = plain_label(self.params.get("pos_label"))
+        both._other = common_label(positive, self._other, other._other, "merge needs monitors")
         both._columns = self._columns.joined(other._columns)
         both._rows = self._rows + other._rows
         both._loss, both._weight = self._loss.plus(other._loss), self._weight.plus(other._weight)
