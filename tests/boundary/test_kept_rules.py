@@ -57,6 +57,7 @@ def test_a_calibration_comes_back_to_the_last_bit():
     ("entry", "change", "rule"),
     [
         ("cuts", lambda values: values[::-1], "cuts must be ascending"),
+        ("cuts", lambda values: values[:1] * 2, "cuts must be ascending"),
         ("level", lambda values: values[:-1], "score must be as long as level and probability"),
         ("level", lambda values: [*values[:-1], 7], "level must be ascending whole numbers from 0 to 2"),
         ("score", lambda values: values[::-1], "score must be ascending in each level"),

@@ -119,3 +119,9 @@ def test_one_class_only_is_undefined_with_a_warning(rule):
 def test_a_cost_curve_of_one_class_is_undefined(label):
     with pytest.warns(UndefinedMetricWarning, match="cost_curve is undefined: only one class is present"):
         cost_curve([label] * 3, [0.1, 0.2, 0.6])
+
+
+def test_regret_of_scores_that_separate_the_classes_is_zero_up_to_1():
+    regret = regret_curve([0, 0, 1], [0.2, 0.3, 0.8], rule="optimal")
+    assert regret.knots.tolist() == [0.0, 1.0]
+    assert regret.at([0.0, 0.5, 1.0]).tolist() == [0.0, 0.0, 0.0]

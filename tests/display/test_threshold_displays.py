@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, net_benefit_curve, regret_curve
+from stakes.curves import threshold_table
 from stakes.display import DecisionCurveDisplay, RegretCurveDisplay, _axes
+from stakes.display._thresholds import thinned
 
 KINDS = [(RegretCurveDisplay, regret_curve), (DecisionCurveDisplay, net_benefit_curve)]
 
@@ -375,3 +377,13 @@ def test_the_height_leaves_room_for_the_best_constant_of_every_population(two_gr
     curves = [(name, net_benefit_curve(*data)) for name, data in two_groups.items()]
     tops = [DecisionCurveDisplay(dict(order)).plot().ax_.get_ylim() for order in (curves, curves[::-1])]
     assert tops[0] == tops[1]
+
+
+def test_very_many_thresholds_are_thinned_evenly_by_rank_and_by_value():
+    rng = np.random.default_rng(0)
+    score = np.concatenate([rng.uniform(0.0, 0.01, 19_000), rng.uniform(0.01, 1.0, 1000)])
+    few = thinned(threshold_table(rng.random(20_000) < score, score))
+    assert 1000 < len(few.threshold) <= 2000
+    assert np.all(np.diff(few.threshold) > 0.0)
+    assert np.diff(few.threshold).max() < 0.02  # by rank alone a twentieth of the points would share 0.99
+    assert np.count_nonzero(few.threshold > 0.01) > 400

@@ -241,3 +241,8 @@ def test_an_error_of_rounding_is_none():
     assert len(alike) == 4
     assert "auc" not in found.pooled["a - b"]
     assert {"auc", "slope"} <= found.pooled["a"].keys()
+
+
+def test_the_threshold_stands_at_the_head_of_net_benefit_alone():
+    html = FOUND._repr_html_()
+    assert html.count("at 30%") == html.count("Net benefit at 30%") > 0

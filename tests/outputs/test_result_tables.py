@@ -11,7 +11,7 @@ import pytest
 from stakes import RowCosts, evaluate
 from stakes.actions import evaluate_actions
 from stakes.boundary import fit_boundary
-from stakes.outputs.result_table import CellStyle, TableColumn, markdown_cell, markdown_table
+from stakes.outputs.result_table import CellStyle, TableColumn, cell_text, markdown_cell, markdown_table
 from stakes.report import render_report
 from tests.report.pages import Page
 
@@ -210,3 +210,10 @@ def test_a_reader_of_markdown_shows_a_cell_as_it_is(name):
         assert re.findall(r"<(?:strong|em|code|s|a|b|h\d|ul|ol|blockquote)\b", page) == []
         shown = [html.unescape(text) for text in re.findall(r">([^<>]+)</(?:th|td|p)>", page)]
         assert shown in ([name, "n", name, "1"], [name])
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan")])
+def test_what_is_missing_is_an_empty_cell(nothing):
+    assert cell_text(nothing) == ""
+    assert cell_text(0.12345) == "0.1235"
+    assert cell_text(0) == "0"

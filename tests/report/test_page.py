@@ -205,6 +205,14 @@ def test_data_section_counts_rows_weights_and_source():
         assert words in text
 
 
+def test_rows_of_which_one_class_is_weighted_are_weighted():
+    y, scores = simulated(["a"])
+    y = np.asarray(y)
+    for weight in (np.where(y == 1, 1.0, 10.0), np.where(y == 1, 10.0, 1.0)):
+        text = render(evaluate(y, scores, costs=(0.1, 0.3), sample_weight=weight)).one("section", id="data").text
+        assert f"total weight {weight.sum():,.0f}" in text
+
+
 def test_a_model_has_one_colour_and_one_dash_everywhere(page):
     looks = {(model["colour"], tuple(model["dash"])) for model in page.payload["models"]}
     assert len(looks) == 3

@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 
 from stakes.utility import F1, MCC, FBeta, GMean, HMean, expected_utility
-from stakes.utility._summation import elementary
+from stakes.utility._summation import elementary, terms
 
 RNG = np.random.default_rng(11)
 
@@ -79,3 +80,12 @@ def test_sure_rows_cost_no_more_than_others(monkeypatch):
         blocks.clear()
         expected_utility((np.arange(n) % 3 == 0).astype(float), GMean())
         assert len(blocks) < 500 + n / 1000
+
+
+def test_cumulants_of_a_row_follow_by_their_recursion():
+    p = np.array([0.02, 0.3, 0.5, 0.91])
+    cumulant, found = Polynomial([0.0, 1.0]), terms(p, 1.0 - p)
+    assert found[1] == pytest.approx(1.0 - p)
+    for row in [found[0], *found[2:]]:  # the next is p (1 - p) times the derivative
+        assert row == pytest.approx(cumulant(p), rel=1e-10)
+        cumulant = Polynomial([0.0, 1.0, -1.0]) * cumulant.deriv()
