@@ -53,6 +53,23 @@ def class_columns(y_true: Any, y_prob: Any, labels: Any, prob: NDArray[Any]) -> 
     return by_label(prob, y_prob, class_names(y_true, labels, prob.shape[1])) if frame_names(y_prob) else prob
 
 
+def both_classes(columns: Sequence[Floats]) -> bool:
+    """Whether columns are one score and 1 minus it, as the two of ``predict_proba`` are; missing rows say nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.base.multiclass import both_classes
+    >>> both_classes([np.array([0.2, 0.7]), np.array([0.8, 0.3])])
+    True
+    """
+    if len(columns) != 2:
+        return False
+    off = np.abs(columns[0] + columns[1] - 1.0)
+    known = ~np.isnan(off)
+    return bool(np.count_nonzero(known) > 1 and np.all(off[known] <= _SUM_TOLERANCE))
+
+
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
     """Return the whole numbers that name the columns of a frame, sorted, if all labels seen are among them; else None.
 

@@ -405,7 +405,6 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
-_ROUNDED = 1e-6  # from 1, of the sum of a score and 1 minus it
 _SEVERAL_MODELS = "several models go to evaluate, by name in a mapping or a frame"
 SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
 SCORE_HINT = (
@@ -1015,23 +1014,6 @@ def by_name(given: Any, name: str) -> dict[str, Any]:
             raise ValueError(f"{name} must have names that differ as text, got {same[0]!r} and {same[1]!r}.")
         found[str(key)] = value
     return found
-
-
-def both_classes(columns: Sequence[Floats]) -> bool:
-    """Whether columns are one score and 1 minus it, as the two of ``predict_proba`` are; missing rows say nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from stakes.base.validation import both_classes
-    >>> both_classes([np.array([0.2, 0.7]), np.array([0.8, 0.3])])
-    True
-    """
-    if len(columns) != 2:
-        return False
-    off = np.abs(columns[0] + columns[1] - 1.0)
-    known = ~np.isnan(off)
-    return bool(np.count_nonzero(known) > 1 and np.all(off[known] <= _ROUNDED))
 
 
 def check_flag(value: Any, name: str) -> bool:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from stakes.base.multiclass import both_classes
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, both_classes, by_name, check_same_order, plain_label, to_array
+from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import Rule, ScoreTable, area_under_roc, common_label, mean_table, negative_label
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.formulas import is_nan
+from stakes.base.multiclass import both_classes
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import Bools, Floats, Integers, both_classes, check_choice, match_label, plain_label
+from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label, plain_label
 from stakes.outputs.hooks import nw
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
