@@ -60,9 +60,8 @@ def test_every_number_of_the_screen_is_in_one_unit(cli):
     answer = demo_answer()
     text = cli("demo").out
     amounts = {cell for row in answer.cells()[1:] for part in row[2:5] for cell in re.findall(r"\d+\.\d", part)}
-    promised = re.search(r"promise (\d+\.\d) per 1,000", answer.calibration).groups()
-    known = {*amounts, *promised}
-    assert set(re.findall(r"(?<![.\d])\d+\.\d\b", text)) <= known
+    promised = re.findall(r"promise (\d+\.\d) per 1,000", answer.calibration)
+    assert set(re.findall(r"(?<![.\d])\d+\.\d\b", text)) <= {*amounts, *promised}
     assert "regret" not in text
 
 
