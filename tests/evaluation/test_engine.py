@@ -234,6 +234,8 @@ def test_labels_of_every_kind_are_read_in_the_engine(lazy, labels):
 @pytest.mark.parametrize("kind", ["share", "number", "order"])
 def test_a_frame_that_gives_other_rows_at_every_query_is_refused_as_such(kind, money, models):
     if kind == "order":
+        if money and not hasattr(pl.LazyFrame, "collect_batches"):
+            pytest.skip("this polars streams no rows")
         drawn = polars_lazy(COLUMNS).filter(pl.int_range(pl.len()).shuffle() < 2000)
     else:
         part = {"share": "select * from t where random() < 0.5", "number": "select * from t using sample 2000 rows"}
