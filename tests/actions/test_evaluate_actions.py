@@ -558,4 +558,4 @@ def test_whole_numbers_that_are_not_counted_from_0_name_their_own_classes_and_ac
 def test_a_model_that_costs_more_than_one_action_for_all_adds_to_its_cost():
     # wrong in every row: 1 a row, where either action alone costs 0.5 and perfect knowledge 0
     found = evaluate_actions([0, 1] * 50, [[0.3, 0.7], [0.8, 0.2]] * 50, matrices=[[0, 1], [1, 0]])
-    assert "the best single action 0.500: model adds 100% of what lies between." in found.conclusion[-2]
+    assert "the best single action 0.500: model costs more, by 100% of what lies between." in found.conclusion[-2]

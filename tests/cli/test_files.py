@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stakes.evaluation import Evaluation
+from stakes.evaluation import Evaluation, _evaluation
+from stakes.evaluation._checks import run_checks
 
 pl = pytest.importorskip("polars")
 Task = pytest.importorskip("stakes.cli.task").Task
@@ -53,6 +54,16 @@ def test_report_and_output_replace_older_files(data, cli, folder):
     assert (folder / "r.html").read_text(encoding="utf-8") == "<html></html>"
     assert json.loads((folder / "r.json").read_text(encoding="utf-8"))["models"]
     assert sorted(path.name for path in folder.iterdir()) == ["r.html", "r.json"]
+
+
+def test_the_page_and_the_terminal_share_one_answer(data, cli, folder, monkeypatch):
+    looked = []
+    monkeypatch.setattr(_evaluation, "run_checks", lambda *asked: looked.append(asked) or run_checks(*asked))
+    outcome = cli("evaluate", data, *RANGE, "--report", "r.html")
+    assert outcome.code == 0, outcome.err
+    assert len(looked) == 1
+    assert "2 models" in outcome.out
+    assert (folder / "r.html").stat().st_size > 100_000
 
 
 def test_link_to_a_file_stays_a_link(data, cli, folder, tmp_path):

@@ -908,8 +908,8 @@ class ActionEvaluation(Tabular):
         best = self.best
         each = "" if len(self.rows.problem.matrices) == 1 else "at each matrix "
         left = f"With perfect knowledge a decision would cost {number(best.oracle)}, by the best single action {each}"
-        saved, of = "saves" if best.skill >= 0.0 else "adds", f"{percent(abs(best.skill))} of what lies between"
-        gained = "" if math.isnan(best.skill) else f": {best.model} {saved} {of}"
+        saved = f"saves {percent(best.skill)} of" if best.skill >= 0.0 else f"costs more, by {percent(-best.skill)} of"
+        gained = "" if math.isnan(best.skill) else f": {best.model} {saved} what lies between"
         bill = self.calibration().sentence
         mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
         return [*self.selection.sentences, f"{left}{number(best.best_constant)}{gained}.", mine, *self._along()]

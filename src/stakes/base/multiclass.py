@@ -53,14 +53,14 @@ def class_columns(y_true: Any, y_prob: Any, labels: Any, prob: NDArray[Any]) -> 
     return by_label(prob, y_prob, class_names(y_true, labels, prob.shape[1])) if frame_names(y_prob) else prob
 
 
-def both_classes(columns: Sequence[Floats]) -> bool:
+def are_complements(columns: Sequence[Floats]) -> bool:
     """Whether columns are one score and 1 minus it, as the two of ``predict_proba`` are; missing rows say nothing.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from stakes.base.multiclass import both_classes
-    >>> both_classes([np.array([0.2, 0.7]), np.array([0.8, 0.3])])
+    >>> from stakes.base.multiclass import are_complements
+    >>> are_complements([np.array([0.2, 0.7]), np.array([0.8, 0.3])])
     True
     """
     if len(columns) != 2:

@@ -865,9 +865,9 @@ def _in_cells(
 
 
 def in_narrow_cells(table: ScoreTable, most: int | None = None, *, like: ScoreTable | None = None) -> ScoreTable:
-    """Scores in narrow cells if they, or those of the table ``like``, are more than half a million, or ``most``.
+    """Pool scores into narrow cells where they are more than half a million, or more than ``most``.
 
-    Those in cells already stay there.
+    ``like`` is the table whose scores are counted, by default this one. Scores in cells already stay there.
     """
     few = len((like or table).scores) <= (_MANY if most is None else most)
     return table if few or table.resolution is not None else table._narrow_cells

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from stakes.base.multiclass import both_classes
+from stakes.base.multiclass import are_complements
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
@@ -839,7 +839,7 @@ def _columns(y_prob: Any) -> dict[str, Any]:
 def refuse_both_classes(frame: nw.DataFrame[Any]) -> None:
     """Refuse the two columns of one model's predict_proba, which would be two models of opposite scores."""
     numeric = len(frame.columns) == 2 and all(dtype.is_numeric() for dtype in frame.schema.values())
-    if numeric and both_classes([column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]):
+    if numeric and are_complements([column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]):
         raise ValueError(
             f"y_prob must have a column for each model, got {frame.columns}, which add up to 1 in every row as both "
             "classes of predict_proba do: pass the column of the positive class, or several models as a mapping."

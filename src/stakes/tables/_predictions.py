@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stakes.base.formulas import is_nan
-from stakes.base.multiclass import both_classes
+from stakes.base.multiclass import are_complements
 from stakes.base.outcome import Outcome, OutcomeFromColumns
 from stakes.base.validation import Bools, Floats, Integers, check_choice, match_label, plain_label
 from stakes.outputs.hooks import nw
@@ -334,7 +334,7 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
 
 def refuse_both_classes(scores: dict[str, Floats], roles: Roles, origin: Location) -> None:
     """Refuse two columns that nobody named and that are both classes of one model's predict_proba."""
-    if roles.automatic and roles.probability and both_classes(list(scores.values())):
+    if roles.automatic and roles.probability and are_complements(list(scores.values())):
         one, other = scores
         rule = f"{one!r} and {other!r} add up to 1, as both classes of one model's predict_proba do"
         raise origin.error(rule, hint=NAME_MODELS)

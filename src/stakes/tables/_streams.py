@@ -202,7 +202,7 @@ def priced_rows(
     for name in roles.models:
         p = nw.col(name).cast(nw.Float64)
         scores.append((p * b / ((1.0 - p) * a + p * b)).alias(name))
-    # the last condition always holds there; of two fixed amounts the others are no columns, which narwhals 2.0 refuses
+    # narwhals 2.0 refuses a condition without a column, as of two fixed amounts: the last one has it, and always holds
     weights = choose((a > 0.0) & (b > 0.0) & (at_stake >= 0.0), at_stake, 0.0).alias(stake)
     return frame.select(nw.col(roles.label), *scores, weights), stake
 
