@@ -1,12 +1,16 @@
-"""What the rooms of the methods show: public names only, each cost distribution and display tested and documented."""
+"""What the public names show: defaults as documented, each cost distribution and display tested and documented."""
 
+import ast
 import importlib
 import inspect
+import math
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
+import stakes
 from stakes import costs, display
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,3 +88,42 @@ def test_a_display_is_documented_and_tested(name):
 def test_only_displays_end_in_display():
     kinds = {name for name in display.__all__ if isinstance(getattr(display, name), type)}
     assert kinds == set(DISPLAYS)
+
+
+def public_callables():
+    """Every public function and class, and their public methods, by name."""
+    modules = [each.name for each in pkgutil.iter_modules(stakes.__path__, "stakes.") if "._" not in each.name]
+    for module in map(importlib.import_module, ["stakes", *modules]):
+        for name in getattr(module, "__all__", []):
+            if inspect.isclass(value := getattr(module, name)):
+                yield from inspect.getmembers(value, lambda each: inspect.isfunction(each) and each.__name__[0] != "_")
+            if callable(value):
+                yield name, value
+
+
+def stated_defaults(text):
+    """The defaults that a docstring states, by parameter: of each from `low, high : float, default 0 and 1`."""
+    found = {}
+    for line, default in re.findall(r"^(\w+(?:, \w+)*) : .*\bdefault (.+)$", text, re.MULTILINE):
+        names = line.split(", ")
+        several = re.split(" and |, ", default) if len(names) > 1 else [default]
+        found |= dict(zip(names, several if len(several) > 1 else several * len(names), strict=True))
+    return found
+
+
+def value_of(text):
+    known = {"1 GiB": 2**30, "inf": math.inf, "(-inf, inf)": (-math.inf, math.inf)}
+    return known[text] if text in known else ast.literal_eval(re.sub(r"(?<=\d),(?=\d{3})", "", text))
+
+
+def test_a_docstring_states_the_default_that_the_code_has():
+    stated, wrong = set(), []
+    for name, one in public_callables():
+        found = stated_defaults(inspect.getdoc(one) or "")
+        for key, parameter in inspect.signature(one).parameters.items() if found else ():
+            if key in found and found[key] != "FINDINGS":
+                stated.add(f"{one.__module__}.{one.__qualname__} {key}")
+                if parameter.default != value_of(found[key]):
+                    wrong.append((name, key, parameter.default, found[key]))
+    assert wrong == []
+    assert len(stated) > 400
