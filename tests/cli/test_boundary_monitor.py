@@ -303,7 +303,7 @@ def test_state_is_not_written_where_the_result_cannot_be(bench, cli, monkeypatch
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("stakes.cli.boundary_monitor.deliver", lambda *_: full(0))
+    monkeypatch.setattr("stakes.cli.console.deliver", lambda *_: full(0))
     assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 1
     assert list(bench.folder.iterdir()) == []
 

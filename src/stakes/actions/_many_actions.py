@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stakes import inference
 from stakes.actions._deferral_value import mean_estimates
 from stakes.base.multiclass import class_names, stated_labels
 from stakes.base.validation import (
@@ -28,17 +29,6 @@ from stakes.base.validation import (
     to_array,
 )
 from stakes.costs import CostDistribution, CostsLike
-from stakes.inference import (
-    NEEDED,
-    Comparison,
-    CostRows,
-    Estimate,
-    Selection,
-    check_contest,
-    check_dependence,
-    holm,
-    select,
-)
 from stakes.metrics import CostProblem, check_multiclass, check_problem, walk
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
@@ -100,7 +90,7 @@ class ActionRows:
         halvings = np.where(most > 0.0, halvings, -1.0)
         return np.asarray(np.unique(halvings, axis=1, return_inverse=True)[1]).reshape(-1)
 
-    def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> CostRows:
+    def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> inference.CostRows:
         """Rows whose columns are averaged, of kinds that cost as much as each other.
 
         ``beyond`` is what each row costs beyond the best action for its class, and ``most`` (classes, columns) the most
@@ -122,7 +112,7 @@ class ActionRows:
             raw.append((np.maximum(beyond - seen[kind], 0.0), largest - seen))
         if whole and least.any():
             raw.append((beyond + least[self.index][:, None], of_kinds(most + least[:, None])))
-        return CostRows(columns, kind, self.weight, self.clusters, largest, raw=tuple(raw))
+        return inference.CostRows(columns, kind, self.weight, self.clusters, largest, raw=tuple(raw))
 
 
 def read_rows(
@@ -141,7 +131,7 @@ def read_rows(
     asked = check_problem(n_classes=first.shape[1], **problem)
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
-    codes, _ = check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
+    codes, _ = inference.check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
     classes = class_names(y_true, labels, first.shape[1])
     names = _action_names(actions, classes, asked.matrices.shape[2])
     if actions is None and names == classes:
@@ -163,9 +153,9 @@ def _labels_of(y_true: Any, models: dict[str, Any], labels: Any) -> Any:
 
 def _fifth(values: Floats) -> Floats:
     """The fifth largest value, reached by the number of rows that an interval needs (0 with fewer)."""
-    if len(values) < NEEDED:
+    if len(values) < inference.NEEDED:
         return np.zeros(values.shape[1])
-    return np.asarray(np.partition(values, len(values) - NEEDED, axis=0)[len(values) - NEEDED])
+    return np.asarray(np.partition(values, len(values) - inference.NEEDED, axis=0)[len(values) - inference.NEEDED])
 
 
 def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
@@ -360,7 +350,7 @@ class DecisionCalibration(Tabular):
 
     announced: float
     incurred: float
-    gap: Estimate
+    gap: inference.Estimate
     z: float
     p_value: float
     by_action: tuple[dict[str, Any], ...]
@@ -460,7 +450,7 @@ def calibration_of(
     z, p = _with_clusters(every, every.p_value, gaps)
     found = [_by_action(rows, prob, a, beyond, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
-    adjusted = holm(np.array([each["p_value"] for each in taken]))
+    adjusted = inference.holm(np.array([each["p_value"] for each in taken]))
     table = tuple(each | {"holm_p_value": min(picked * float(p), 1.0)} for each, p in zip(taken, adjusted, strict=True))
     announced = float(weight @ every.announced)
     return DecisionCalibration(announced, announced + gap.value, gap, z, min(picked * p, 1.0), table, picked)
@@ -519,7 +509,7 @@ class _Gap:
         return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
 
 
-def _with_clusters(found: _Gap, p_value: float, gaps: CostRows) -> tuple[float, float]:
+def _with_clusters(found: _Gap, p_value: float, gaps: inference.CostRows) -> tuple[float, float]:
     """Return z and the p-value; where rows are in clusters, by their errors if these are larger."""
     if gaps.clusters is None or not math.isfinite(found.z):
         return found.z, p_value
@@ -587,8 +577,8 @@ class ModelCosts(Tabular):
     """
 
     model: str
-    cost: Estimate
-    regret: Estimate
+    cost: inference.Estimate
+    regret: inference.Estimate
     oracle: float
     best_constant: float
     skill: float
@@ -653,7 +643,7 @@ class ActionEvaluation(Tabular):
 
     models: tuple[ModelCosts, ...]
     rows: ActionRows
-    cost_rows: CostRows
+    cost_rows: inference.CostRows
     confidence_level: float
     incumbent: str | None = None
     n_tried: int | None = None
@@ -771,7 +761,7 @@ class ActionEvaluation(Tabular):
             columns = {"share": share, "cost": found.action_costs / share}
         return build_frame({"action": list(self.rows.actions), **columns}, backend)
 
-    def compare(self, a: str, b: str) -> Comparison:
+    def compare(self, a: str, b: str) -> inference.Comparison:
         """Say whether one model costs less than another, on the same rows.
 
         Parameters
@@ -805,7 +795,7 @@ class ActionEvaluation(Tabular):
         spread = self.cost_rows.spread(np.array([one]), np.array([two]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
-        return Comparison(a, b, *rest, found.note)
+        return inference.Comparison(a, b, *rest, found.note)
 
     def dominance(self, a: str, b: str) -> ActionDominance:
         """Say where along the segment of matrices one model costs less than another on these rows.
@@ -836,7 +826,7 @@ class ActionEvaluation(Tabular):
         return dominance_of(self.rows, a, b)
 
     @cached_property
-    def selection(self) -> Selection:
+    def selection(self) -> inference.Selection:
         """Which model or single action is best, and what may be said of it although it was picked for that.
 
         The same as :func:`stakes.inference.select_best`, with each action taken for all rows ("always ...") in place of
@@ -863,7 +853,7 @@ class ActionEvaluation(Tabular):
         most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
         contest = replace(found.contest((*names, *single), len(names)), highest=most)
         asked: dict[str, Any] = {"incumbent": self.incumbent, "n_tried": self.n_tried}
-        return select(contest, **asked, confidence_level=self.confidence_level, scale=scale)
+        return inference.select(contest, **asked, confidence_level=self.confidence_level, scale=scale)
 
     def calibration(self, model: str | None = None) -> DecisionCalibration:
         """Test whether the decisions by a model cost what its probabilities announce.
@@ -1178,7 +1168,7 @@ def evaluate_actions(
     rows = read_rows(y_true, y_prob, **about, **problem)
     if len(rows.index) < 2:
         raise ValueError(f"y_true must hold at least two rows, got {len(rows.index)}.")
-    check_contest(tuple(rows.probs), incumbent, n_tried)
+    inference.check_contest(tuple(rows.probs), incumbent, n_tried)
     return replace(_evaluated(rows, level), incumbent=incumbent, n_tried=n_tried)
 
 

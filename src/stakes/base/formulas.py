@@ -15,22 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from stakes.base import validation
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    Floats,
-    check_choice,
-    check_kind,
-    check_labels,
-    check_scores,
-    frame_names,
-    label_places,
-    labels_seen,
-    pick_positive_column,
-    positive_is_first,
-    refuse,
-    to_array,
-    to_floats,
-)
 from stakes.outputs.files import delivered
 from stakes.outputs.hooks import import_optional, nw
 
@@ -237,8 +223,8 @@ def sql_column(name: str, dialect: Dialect = "duckdb") -> Sql:
     >>> print(sql_column("a risk"), sql_column("a risk", "spark"))
     "a risk" `a risk`
     """
-    check_choice(dialect, "dialect", DIALECTS)
-    check_kind(name, "name", str, "that of a column")
+    validation.check_choice(dialect, "dialect", DIALECTS)
+    validation.check_kind(name, "name", str, "that of a column")
     if not name or "\x00" in name or (dialect == "bigquery" and set(name) & set("`\\")):
         raise ValueError(f"name must be that of a column in {dialect}, got {name!r}.")
     mark = "`" if dialect in _BACKTICKS else '"'
@@ -260,17 +246,17 @@ def refuse_first_column(y_true: Any, y_prob: Any, pos_label: object, name: str) 
     Traceback (most recent call last):
     ValueError: y_prob must be 1-D where the positive class is the first of two columns, for predict reads the ...
     """
-    columns = None if y_prob is None else to_array(y_prob, name)
+    columns = None if y_prob is None else validation.to_array(y_prob, name)
     if columns is None or columns.ndim != 2 or columns.shape[1] != 2:
         return
     if isinstance(y_true, Outcome):
         first, seen = y_true.positive_first, y_true.labels
     else:
-        labels, first, seen = to_array(y_true, "y_true"), False, ()
-        if labels.ndim == 1 and (pos_label is not None or frame_names(y_prob)):
-            y = check_labels(labels, pos_label)
-            first, seen = positive_is_first(labels, y, pos_label), labels_seen(labels, y)
-    if first != (label_places(frame_names(y_prob), seen) == [1, 0]):
+        labels, first, seen = validation.to_array(y_true, "y_true"), False, ()
+        if labels.ndim == 1 and (pos_label is not None or validation.frame_names(y_prob)):
+            y = validation.check_labels(labels, pos_label)
+            first, seen = validation.positive_is_first(labels, y, pos_label), validation.labels_seen(labels, y)
+    if first != (validation.label_places(validation.frame_names(y_prob), seen) == [1, 0]):
         raise ValueError(
             f"{name} must be 1-D where the positive class is the first of two columns, for predict reads the second: "
             f"pass that column alone, here and to predict, got shape {columns.shape} with pos_label={pos_label!r}."
@@ -287,20 +273,20 @@ def refuse_positive_first(names: Sequence[Any], name: str, remedy: str) -> None:
     Traceback (most recent call last):
     ValueError: the columns of y_prob must be ['0', '1'] where '1' is the positive class, got ['1', '0']: order them ...
     """
-    if label_places(names, [1]) == [1, 0]:  # 1 is of either pair
+    if validation.label_places(names, [1]) == [1, 0]:  # 1 is of either pair
         rule = f"the columns of {name} must be {[*names][::-1]} where {names[0]!r} is the positive class"
         raise ValueError(f"{rule}, got {[*names]}: order them so, or {remedy}.")
 
 
 def positive_scores(scores: Any, name: str = "y_prob") -> NDArray[Any]:
     """Select the column that a rule decides by where no labels are known: the second of two."""
-    refuse_positive_first(frame_names(scores), name, "pass that of the positive class alone")
-    return pick_positive_column(scores, np.empty(0), None, name)
+    refuse_positive_first(validation.frame_names(scores), name, "pass that of the positive class alone")
+    return validation.pick_positive_column(scores, np.empty(0), None, name)
 
 
 def check_missing(missing: str, choices: tuple[str, ...] = MISSING) -> str:
     """Check the decision for rows with a missing value."""
-    return check_choice(missing, "missing", choices)
+    return validation.check_choice(missing, "missing", choices)
 
 
 def is_expression(value: Any) -> bool:
@@ -682,7 +668,7 @@ class _Graph:
 
 
 def decide_present(
-    columns: Mapping[str, Floats],
+    columns: Mapping[str, validation.Floats],
     missing: str,
     decide: Callable[..., NDArray[Any]],
     choices: tuple[str, ...] = MISSING,
@@ -709,9 +695,9 @@ def decide_present(
         name = next(name for name, mine in gone.items() if mine.any())
         others = " or ".join(f'"{choice}"' for choice in choices[1:])
         remedy = f": say missing={others} to decide about rows without it."
-        refuse(gone[name], columns[name], f"{name} must be finite", " are missing", remedy)
+        validation.refuse(gone[name], columns[name], f"{name} must be finite", " are missing", remedy)
     for place, (name, column) in enumerate(columns.items()):  # rows with nan are checked in their other columns too
-        check_scores(np.where(gone[name], 0.0, column), name, probability=probability and place == 0)
+        validation.check_scores(np.where(gone[name], 0.0, column), name, probability=probability and place == 0)
     if absent.all():
         return np.full(len(absent), CODES[missing], dtype=np.int64)
     stand_in = {name: np.where(absent, column[np.argmin(absent)], column) for name, column in columns.items()}
@@ -724,7 +710,7 @@ class DecidesByScore:
     _choices: ClassVar[tuple[str, ...]] = MISSING
 
     @abstractmethod
-    def _decide(self, score: Floats) -> NDArray[Any]:
+    def _decide(self, score: validation.Floats) -> NDArray[Any]:
         """Check scores without nan and decide."""
 
     @abstractmethod
@@ -735,7 +721,7 @@ class DecidesByScore:
         """Decide for an array of scores, or build an expression from a score expression."""
         if is_expression(scores):
             return self._expression(widened(scores), check_missing(missing, self._choices))
-        column = to_floats(positive_scores(scores, name), name)
+        column = validation.to_floats(positive_scores(scores, name), name)
         return decide_present({name: column}, missing, lambda **clean: self._decide(clean[name]), self._choices)
 
     def to_expression(self, score: str, *, missing: Any = "refuse") -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
 
-from stakes.cli import boundary_fit, options
+from stakes.cli import boundary_fit, console, options
 from stakes.cli.boundary_fit import (
     BoundaryColumns,
     as_typed,
@@ -21,23 +21,6 @@ from stakes.cli.boundary_fit import (
     read_boundary,
     read_rows,
     refuse_twice_standard_input,
-)
-from stakes.cli.console import (
-    CHECK_FAILED,
-    DONE,
-    ROW_ENDINGS,
-    Delivery,
-    RowsOut,
-    Staged,
-    UsageError,
-    check_target,
-    deliver,
-    fail,
-    note,
-    plan_delivery,
-    plan_rows,
-    warn,
-    working,
 )
 from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import read_number, read_share
@@ -84,7 +67,7 @@ def apply(
     decision.
     """
     refuse_twice_standard_input(boundary, [file])
-    where = plan_rows("boundary-apply", output, ROW_ENDINGS, as_json=as_json)
+    where = console.plan_rows("boundary-apply", output, console.ROW_ENDINGS, as_json=as_json)
     given = {"score": score, "uncertainty": uncertainty}
     return partial(run_apply, ApplyJob(boundary, file, given, column, on_missing, file_format), where)
 
@@ -122,25 +105,25 @@ class Tally:
         return decision
 
 
-def run_apply(request: ApplyJob, where: RowsOut) -> None:
+def run_apply(request: ApplyJob, where: console.RowsOut) -> None:
     """Read the boundary, decide while copying, and say what was decided."""
     boundary, named = read_boundary(request.boundary)
     columns = choose_columns(named, request.columns, ("score", "uncertainty"))
     if not boundary.selected.any():
-        warn("this boundary selects nothing: none was found, or no promise could be made")
+        console.warn("this boundary selects nothing: none was found, or no promise could be made")
     tally, copied = Tally(boundary), []
     where.deliver(
         lambda path: copied.append(_copy(request, columns, tally, path)),
-        ROW_ENDINGS[0],
+        console.ROW_ENDINGS[0],
         lambda out: show_apply(copied[0], tally, out),
         lambda: json.dumps(_record(request, columns, copied[0], tally, where.target), indent=2),
     )
     if undecided := copied[0].n_incomplete:
-        note(f"{undecided:,} of {copied[0].n_rows:,} rows get no decision, for a value is missing")
+        console.note(f"{undecided:,} of {copied[0].n_rows:,} rows get no decision, for a value is missing")
     if where.target is not None:
-        note(f"decisions written to {name(str(where.target), 200)}, in column {name(request.column)}")
+        console.note(f"decisions written to {name(str(where.target), 200)}, in column {name(request.column)}")
     elif not where.piped:
-        note("no file was written; -o OUT writes the rows with their decisions")
+        console.note("no file was written; -o OUT writes the rows with their decisions")
 
 
 def _copy(request: ApplyJob, columns: BoundaryColumns, tally: Tally, target: Path | None) -> "Copied":
@@ -155,7 +138,7 @@ def _copy(request: ApplyJob, columns: BoundaryColumns, tally: Tally, target: Pat
         probability=False,
         whole=True,
     )
-    with working(f"Deciding about {name(request.file)}"):
+    with console.working(f"Deciding about {name(request.file)}"):
         copied = copy_with_columns(
             request.file,
             target,
@@ -284,9 +267,9 @@ def monitor(
     """
     refuse_twice_standard_input(boundary, files)
     if watching.decision is not None and (watching.score is not None or watching.uncertainty is not None):
-        raise UsageError("--decision stands in place of --score and --uncertainty")
-    kept = check_target("--state", watching.state, (".json",))
-    delivery = plan_delivery("boundary-monitor", None, printing.output, as_json=printing.as_json)
+        raise console.UsageError("--decision stands in place of --score and --uncertainty")
+    kept = console.check_target("--state", watching.state, (".json",))
+    delivery = console.plan_delivery("boundary-monitor", None, printing.output, as_json=printing.as_json)
     level = read_share("--confidence-level", watching.confidence_level)
     promise = Promise(read_promise(watching.min_precision), level)
     given = {key: getattr(watching, key) for key in ("label", "score", "uncertainty")}
@@ -313,7 +296,7 @@ class Promise:
             return PrecisionMonitor.from_boundary(boundary, confidence_level=self.confidence_level)
         except ValueError:  # it was asked for none, or for a precision of 1, which no odds can be laid against
             goal = name(boundary.goal, 200)
-            raise UsageError(
+            raise console.UsageError(
                 f"the boundary promises no precision below 1 ({goal}): name one with --min-precision"
             ) from None
 
@@ -330,7 +313,7 @@ def read_promise(text: str | None) -> Fraction | None:
     except ValueError:
         share = Fraction(0)
     if not 0 < share < 1:
-        raise UsageError(f"--min-precision must be a share between 0 and 1, got {name(text)!r}")
+        raise console.UsageError(f"--min-precision must be a share between 0 and 1, got {name(text)!r}")
     return share
 
 
@@ -357,7 +340,7 @@ class MonitorInput:
             return columns.source("", None, self.on_missing, self.file_format)
         label = self.given["label"] or named.get("label")
         if label is None:
-            raise UsageError("the boundary does not name its columns: give --label")
+            raise console.UsageError("the boundary does not name its columns: give --label")
         positive = self.given["pos_label"] or named.get("pos_label")
         return Source("", label, [self.decision], None, positive, self.on_missing, self.file_format)
 
@@ -413,12 +396,14 @@ class SelectedBy:
         words = {False: "the rows that the boundary selects", True: "--decision"}
         where = f"--state {name(str(path), 200)!r} watches"
         if kept["decision"] is not None and kept["decision"] != self.decision:
-            raise UsageError(f"{where} {words[kept['decision']]}, not {words[self.decision]}")
+            raise console.UsageError(f"{where} {words[kept['decision']]}, not {words[self.decision]}")
         if kept["boundary"] not in (None, self.boundary):
-            raise UsageError(f"{where} the rows that another boundary selects, not those of {name(self.file, 200)!r}")
+            raise console.UsageError(
+                f"{where} the rows that another boundary selects, not those of {name(self.file, 200)!r}"
+            )
 
 
-def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
+def run_monitor(request: MonitorJob, delivery: console.Delivery) -> int:
     """Read the boundary and the state, take in each file, and leave what is known."""
     state = request.state
     boundary, named = read_boundary(request.boundary)
@@ -430,21 +415,23 @@ def run_monitor(request: MonitorJob, delivery: Delivery) -> int:
     now = replace(past, files=[])
     for file in request.files:
         now = take_in(replace(source, file=file), boundary, now, [*past.files, *now.files])
-    with Staged() as staged:
+    with console.Staged() as staged:
         if state is not None:
             text = _state_text(now, [*past.files, *now.files], selection)
             staged.beside(state).write_text(text, encoding="utf-8")
-        deliver(now, Delivery(delivery.command, None, delivery.output, delivery.as_json), partial(show_monitor, now))
+        console.deliver(
+            now, console.Delivery(delivery.command, None, delivery.output, delivery.as_json), partial(show_monitor, now)
+        )
         staged.commit()
     if state is not None:
-        note(f"state written to {name(str(state), 200)}")
+        console.note(f"state written to {name(str(state), 200)}")
     if now.alarm is None:
-        return DONE
-    fail(
+        return console.DONE
+    console.fail(
         f"the promise of {percent(now.monitor.min_precision)} is broken: alarm at row {now.alarm['row']:,} of "
         f"{name(now.alarm['file'], 200)} (evidence {now.alarm['e_value']:.4g})"
     )
-    return CHECK_FAILED
+    return console.CHECK_FAILED
 
 
 def take_in(source: Source, boundary: "Boundary", now: Watched, counted: list[dict[str, Any]]) -> Watched:
@@ -531,7 +518,9 @@ def read_state(path: Path, begun: Watched, selection: SelectedBy) -> Watched:
     for option in ("min_precision", "confidence_level"):
         kept, wanted = getattr(watch, option), getattr(begun.monitor, option)
         if kept != wanted:
-            raise UsageError(f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}")
+            raise console.UsageError(
+                f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}"
+            )
     selection.check(selected, path)
     return Watched(watch, files, alarm, known)
 

@@ -20,22 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from stakes._version import __version__
-from stakes.cli.console import (
-    DONE,
-    INTERRUPTED,
-    LimitError,
-    UsageError,
-    UsageProblem,
-    explain,
-    fail,
-    is_one_file,
-    note,
-    open_streams,
-    parsing_problem,
-    say,
-    warn,
-    write_out,
-)
+from stakes.cli import console
 from stakes.cli.memory import too_little
 from stakes.cli.options import Argument, Job, parameters_of
 from stakes.outputs.files import LIFTED, any_size
@@ -99,20 +84,20 @@ def read_config(path: str, commands: Commands) -> Tables:
     try:
         tables = tomllib.loads(_bearable(Path(path).read_bytes().decode("utf-8-sig")))
     except OSError as error:
-        raise UsageError(f"--config: {shown!r} cannot be read: {error.strerror}") from None
+        raise console.UsageError(f"--config: {shown!r} cannot be read: {error.strerror}") from None
     except RecursionError:
-        raise UsageError(f"--config: {shown!r} is nested too deeply") from None
+        raise console.UsageError(f"--config: {shown!r} is nested too deeply") from None
     except ValueError as error:
-        raise UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
+        raise console.UsageError(f"--config: {shown!r} is not TOML: {shorten(visible(str(error)), 200)}") from None
     in_project = Path(path).name == PROJECT
     if in_project:
         tables = _of_project(tables, shown)
     found: Tables = {}
     for table, content in _unfolded(tables, commands):
         if table not in {SHARED, *commands, *_groups(commands)}:
-            raise UsageError(f"{shown}: {_unknown_table(table, commands, in_project=in_project)}")
+            raise console.UsageError(f"{shown}: {_unknown_table(table, commands, in_project=in_project)}")
         if not isinstance(content, dict):
-            raise UsageError(f"{shown}: {table} must be a table: write [{table}]")
+            raise console.UsageError(f"{shown}: {table} must be a table: write [{table}]")
         _refuse_nested(table, content, commands, shown)
         options = _options_of(table, commands)
         place = f"{shown}: {_heading(table, in_project=in_project)}"
@@ -125,9 +110,9 @@ def _of_project(tables: dict[str, Any], shown: str) -> dict[str, Any]:
     tool = tables.get("tool")
     own = tool.get(SHARED) if isinstance(tool, dict) else None
     if not isinstance(own, dict):
-        raise UsageError(f"{shown}: there is no table [tool.{SHARED}]")
+        raise console.UsageError(f"{shown}: there is no table [tool.{SHARED}]")
     if SHARED in own:
-        raise UsageError(f"{shown}: there is no table [tool.{SHARED}.{SHARED}]: write [tool.{SHARED}]")
+        raise console.UsageError(f"{shown}: there is no table [tool.{SHARED}.{SHARED}]: write [tool.{SHARED}]")
     inner = {key: value for key, value in own.items() if isinstance(value, dict)}
     return {SHARED: {key: value for key, value in own.items() if key not in inner}, **inner}
 
@@ -145,7 +130,7 @@ def _refuse_nested(table: str, content: dict[str, Any], commands: Commands, show
     if table != SHARED or key is None or key not in {*commands, *_groups(commands)}:
         return
     inner = next((f"{key}.{each}" for each in content[key] if f"{key}.{each}" in commands), key)
-    raise UsageError(f"{shown}: there is no table [{SHARED}.{inner}]: write [{inner}] instead")
+    raise console.UsageError(f"{shown}: there is no table [{SHARED}.{inner}]: write [{inner}] instead")
 
 
 def _bearable(text: str) -> str:
@@ -206,11 +191,11 @@ def _unknown_table(table: str, commands: Commands, *, in_project: bool) -> str:
 
 def _checked(place: str, key: str, value: Any, options: Mapping[str, Any]) -> Any:
     if key in NOT_IN_FILES:
-        raise UsageError(f"{place} {key} belongs on the command line")
+        raise console.UsageError(f"{place} {key} belongs on the command line")
     if key not in options:
-        raise UsageError(f"{place} has an unknown option {name(key)!r}{guess(key, options)}")
+        raise console.UsageError(f"{place} has an unknown option {name(key)!r}{guess(key, options)}")
     if key in WRITTEN:
-        raise UsageError(f"{place} {key} names a file that is written: give --{key} on the command line")
+        raise console.UsageError(f"{place} {key} names a file that is written: give --{key} on the command line")
     option = options[key]
     takes = option.metavar or ""
     if option.is_flag:
@@ -235,7 +220,7 @@ def _is_number(value: Any) -> bool:
 
 def _need(place: str, key: str, value: Any, good: bool, wanted: str) -> Any:  # noqa: FBT001  (a test's outcome)
     if not good:
-        raise UsageError(f"{place} {key} must be {wanted}, got {name(str(value))!r}")
+        raise console.UsageError(f"{place} {key} must be {wanted}, got {name(str(value))!r}")
     return value
 
 
@@ -271,7 +256,7 @@ class Command(click.Command):
                 ctx.default_map = {own[key].name: value for key, value in found.items()}
                 named = "" if "config" in typed else f" (named by {VARIABLE})"
                 listed = ", ".join(found) or "none for this command"
-                note(f"options taken from {name(path, 200)}{named}: {listed}")
+                console.note(f"options taken from {name(path, 200)}{named}: {listed}")
         ctx.allow_extra_args = True  # click would refuse them without a remedy
         rest = super().parse_args(ctx, args)
         if rest and not ctx.resilient_parsing:
@@ -293,7 +278,7 @@ class Command(click.Command):
         """Carry out the command where the address space holds what it needs."""
         reason = too_little()
         if reason is not None:
-            raise LimitError(reason)
+            raise console.LimitError(reason)
         return super().invoke(ctx)
 
 
@@ -305,12 +290,12 @@ def _refuse_overwriting(command: Command, given: Mapping[str, Any]) -> None:
             value = given[str(param.name)]
             found += [(param, text) for text in ([value] if isinstance(value, str) else value or ()) if text != "-"]
     for (first, one), (second, other) in combinations(found, 2):
-        if first is not second and WRITTEN.intersection((first.name, second.name)) and is_one_file(one, other):
+        if first is not second and WRITTEN.intersection((first.name, second.name)) and console.is_one_file(one, other):
             both = " and ".join(
                 str(each.metavar).strip("[].") if isinstance(each, Argument) else each.opts[0]
                 for each in (first, second)
             )
-            raise UsageError(f"{both} name one file, {name(other, 200)!r}, which would be overwritten")
+            raise console.UsageError(f"{both} name one file, {name(other, 200)!r}, which would be overwritten")
 
 
 def _left_over(command: Any, rest: list[str]) -> str:
@@ -465,24 +450,24 @@ class _Ended(BaseException):
     """A signal that ends the program."""
 
 
-@open_streams()
+@console.open_streams()
 def run(argv: Sequence[str]) -> int:
     """Carry out a command line and return its exit code."""
     try:
         with _signals_as_exceptions(), any_size(LIFTED.get()):  # which an option may lift for this run
             parsed = _parse(argv)
-            return _run_job(parsed) if callable(parsed) else int(parsed or DONE)
+            return _run_job(parsed) if callable(parsed) else int(parsed or console.DONE)
     except (KeyboardInterrupt, click.Abort):
-        say("", "interrupted")
-        return INTERRUPTED
+        console.say("", "interrupted")
+        return console.INTERRUPTED
     except _Ended as ended:
-        say("", f"ended by {signal.Signals(ended.args[0]).name}")
+        console.say("", f"ended by {signal.Signals(ended.args[0]).name}")
         return 128 + int(ended.args[0])
     except Exception as error:  # noqa: BLE001  (the one place where every error becomes a message)
         if "--debug" in argv:
             traceback.print_exc()
         problem = _problem(error)
-        fail(problem.message, problem.hint)
+        console.fail(problem.message, problem.hint)
         return problem.code
 
 
@@ -496,7 +481,7 @@ def _parse(argv: Sequence[str]) -> Any:
         page.seek(0)
         text = page.read()
         if text:
-            write_out(text)
+            console.write_out(text)
 
 
 @contextmanager
@@ -525,11 +510,11 @@ def _run_job(job: Job) -> int:
     with warnings.catch_warnings(record=True) as caught:
         code = job()
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        warn(message)
-    return DONE if code is None else code
+        console.warn(message)
+    return console.DONE if code is None else code
 
 
-def _problem(error: Exception) -> UsageProblem:
+def _problem(error: Exception) -> console.UsageProblem:
     if isinstance(getattr(error, "exit_code", None), int) and hasattr(error, "format_message"):
-        return parsing_problem(error)
-    return explain(error)
+        return console.parsing_problem(error)
+    return console.explain(error)

@@ -14,21 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from rich.console import Console
 from rich.text import Text
 
-from stakes.cli import options
-from stakes.cli.console import (
-    CHECK_FAILED,
-    DONE,
-    Delivery,
-    Staged,
-    UsageError,
-    check_target,
-    deliver,
-    fail,
-    note,
-    plan_delivery,
-    print_table,
-    working,
-)
+from stakes.cli import console, options
 from stakes.cli.options import argument, flag
 from stakes.cli.program import Group
 from stakes.cli.reading import read_number, read_share, split_names
@@ -95,7 +81,7 @@ class State:
                 raise entries.broken("files", "lists of digests by day")
             return cls(watch, entries.text("label"), files)
         except FileNotFoundError:
-            raise UsageError(
+            raise console.UsageError(
                 f"--state {name(path, 200)!r}: there is no such file; stakes watch start makes it"
             ) from None
         except ValueError as error:
@@ -112,7 +98,9 @@ def day_of(file: str, stated: str | None) -> int | str:
     found = {stated} if stated is not None else set(_DAY.findall(file)) or set(_DATE.findall(file))
     if len(found) != 1:
         many = "names several days" if found else "names no day"
-        raise UsageError(f"{name(file, 200)!r} {many}: give --day, or a name with one date such as day=2026-11-23")
+        raise console.UsageError(
+            f"{name(file, 200)!r} {many}: give --day, or a name with one date such as day=2026-11-23"
+        )
     day = found.pop()
     return int(day) if day.isdecimal() else day
 
@@ -190,13 +178,13 @@ class Asked:
     def of(cls, tolerance: str, alpha: str, unit: str, models: list[str] | None) -> "Asked":
         """Check what was typed."""
         if unit not in {"day", "row"}:
-            raise UsageError(f"--unit must be day or row, got {name(unit)!r}")
+            raise console.UsageError(f"--unit must be day or row, got {name(unit)!r}")
         try:
             share = float(read_number(tolerance) or 0)
         except ValueError:
             share = math.nan
         if not 0.0 <= share < math.inf:
-            raise UsageError(f"--tolerance must be a share >= 0, got {name(tolerance)!r}")
+            raise console.UsageError(f"--tolerance must be a share >= 0, got {name(tolerance)!r}")
         return cls(share, read_share("--alpha", alpha), unit, split_names(models, "--models"))
 
     def start(self, path: str) -> "CostMonitors":
@@ -211,7 +199,9 @@ class Asked:
             raise DataError(str(error).removesuffix("."), file=path) from None
         harmed = [name(model) for model in watch.models if kept.options.harm_of(model)]
         if harmed:
-            note(f"--harm of {', '.join(harmed)}, which no day changes, is left out of the budget and of every cost")
+            console.note(
+                f"--harm of {', '.join(harmed)}, which no day changes, is left out of the budget and of every cost"
+            )
         return watch
 
 
@@ -255,7 +245,7 @@ class WatchSummary(Tabular):
         columns = [TableColumn("monitor", "per 1,000 decisions", "text"), TableColumn("n_days", "days", "count")]
         columns += [TableColumn(key, head, "metric") for key, head in heads.items()]
         columns += [TableColumn("evidence", "evidence", "text"), TableColumn("alarm", "alarm", "text")]
-        print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
+        console.print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
         out.print()
         for line in self.watch.describe().splitlines():
             out.print(Text(line))
@@ -288,29 +278,33 @@ def start(
 
     Every model of it and every group is watched; they share the false alarms evenly. A state that is there is refused.
     """
-    target = check_target("--state", state, (".json",))
+    target = console.check_target("--state", state, (".json",))
     return partial(run_start, kept, label, Asked.of(tolerance, alpha, unit, models), target or Path(state))
 
 
 def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
     """Make the state, unless there is one."""
     if target.exists():
-        raise UsageError(f"--state {name(str(target), 200)!r} is there already: it watches; remove it to begin anew")
+        raise console.UsageError(
+            f"--state {name(str(target), 200)!r} is there already: it watches; remove it to begin anew"
+        )
     watch = asked.start(kept)
-    with Staged() as staged:
+    with console.Staged() as staged:
         staged.beside(target).write_text(State(watch, label).to_json(), encoding="utf-8")
         staged.commit()
     for key, monitor in watch.monitors.items():
         known = monitor.reference
         if known is not None:
             above = percent(monitor.budget / known.mean - 1.0) if known.mean > 0.0 else "all"
-            note(
+            console.note(
                 f"{name(key)} cost {number(1000 * known.mean)} per 1,000 decisions; the budget is "
                 f"{number(1000 * monitor.budget)}: a rise of less than {above} is not looked for"
             )
     if asked.unit == "row":
-        note("--unit row holds only where the rows of a day have nothing in common: stakes watch show says how far")
-    note(f"state written to {name(str(target), 200)}")
+        console.note(
+            "--unit row holds only where the rows of a day have nothing in common: stakes watch show says how far"
+        )
+    console.note(f"state written to {name(str(target), 200)}")
 
 
 # ``stakes watch add``: the files of further days, all of them or none.
@@ -339,27 +333,27 @@ def add(
 
     Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
     """
-    check_target("--state", state, (".json",))
-    delivery = plan_delivery("watch-add", None, output, as_json=as_json)
+    console.check_target("--state", state, (".json",))
+    delivery = console.plan_delivery("watch-add", None, output, as_json=as_json)
     days = [(day_of(file, day), file) for file in files]
     return partial(run_add, state, days, file_format, delivery)
 
 
-def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | None, delivery: Delivery) -> int:
+def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | None, delivery: console.Delivery) -> int:
     """Read each day, and leave the new state only when all is well."""
     state = State.read(path)
     for day, group in groupby(days, lambda pair: pair[0]):
         take_in(state, day, [file for _, file in group], file_format)
     result = WatchSummary(state.watch)
-    with Staged() as staged:
+    with console.Staged() as staged:
         staged.beside(Path(path)).write_text(state.to_json(), encoding="utf-8")
-        deliver(result, delivery, result.show)
+        console.deliver(result, delivery, result.show)
         staged.commit()
     if not state.watch.alarm:
-        return DONE
+        return console.DONE
     alarms = {key: monitor.alarm_day for key, monitor in state.watch.monitors.items() if monitor.alarm}
-    fail("the cost has risen: " + ", ".join(f"{name(key)} (alarm on day {day})" for key, day in alarms.items()))
-    return CHECK_FAILED
+    console.fail("the cost has risen: " + ", ".join(f"{name(key)} (alarm on day {day})" for key, day in alarms.items()))
+    return console.CHECK_FAILED
 
 
 def take_in(state: State, day: int | str, files: list[str], file_format: str | None) -> None:
@@ -368,7 +362,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
     digests: list[str] = []
     for file in files:
         digests += new_digests(file, {**state.files, str(day): [*state.files.get(str(day), ()), *digests]})
-        with working(f"Reading {name(file)}"):
+        with console.working(f"Reading {name(file)}"):
             sums = read_sums(state, file, file_format)
         for key, part in sums.items():
             total = found.setdefault(key, dict.fromkeys(part, 0))
@@ -430,14 +424,14 @@ def show(
     debug: options.Debug = False,  # noqa: ARG001  (the program reads it)
 ) -> options.Job:
     """Say what is known of each model: cost so far with its limits, promise, evidence, and what changed."""
-    delivery = plan_delivery("watch-show", report, output, as_json=as_json)
+    delivery = console.plan_delivery("watch-show", report, output, as_json=as_json)
     return partial(run_show, state, delivery)
 
 
-def run_show(path: str, delivery: Delivery) -> None:
+def run_show(path: str, delivery: console.Delivery) -> None:
     """Read the state, and show it."""
     result = WatchSummary(State.read(path).watch)
-    deliver(result, delivery, result.show)
+    console.deliver(result, delivery, result.show)
 
 
 # ``stakes watch plan``: how long a rise takes to be seen.
@@ -459,7 +453,7 @@ def plan(
     """Say how many days a rise of 10, 20 and 50% would take to be seen, from the first day on and from day 201 on."""
     from stakes.cli.boundary_fit import read_whole
 
-    delivery = plan_delivery("watch-plan", None, output, as_json=as_json)
+    delivery = console.plan_delivery("watch-plan", None, output, as_json=as_json)
     rows = read_whole("--rows-per-day", rows_per_day, 1)
     return partial(run_plan, kept, rows, Asked.of(tolerance, alpha, unit, models), delivery)
 
@@ -484,11 +478,11 @@ class Delays(Tabular):
         rows = [{**row, "days": str(row["days"])} for row in rows]
         columns = [TableColumn("monitor", "model", "text"), TableColumn("rise", "rise", "text")]
         columns += [TableColumn("begins", "begins on day", "count"), TableColumn("days", "days to the alarm", "text")]
-        print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
+        console.print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
         out.print(Text("Half of all alarms come sooner, and half later, about; a tenth take twice as long."))
 
 
-def run_plan(kept: str, rows: int, asked: Asked, delivery: Delivery) -> None:
+def run_plan(kept: str, rows: int, asked: Asked, delivery: console.Delivery) -> None:
     """Plan for every monitor."""
     result = Delays(asked.start(kept), rows)
-    deliver(result, delivery, result.show, lambda: json.dumps(json_ready(result._records()), indent=2))
+    console.deliver(result, delivery, result.show, lambda: json.dumps(json_ready(result._records()), indent=2))

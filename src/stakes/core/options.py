@@ -11,19 +11,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from stakes.base import validation
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import (
-    SQUARED_WELL,
-    BinarySample,
-    Floats,
-    by_name,
-    check_flag,
-    check_level,
-    check_number,
-    check_prevalence,
-    check_sample,
-    check_size,
-)
 from stakes.core.score_table import PREVALENCE_OF_AMOUNTS, Rule, ScoreTable, row_integral, row_losses, table_integral
 from stakes.costs import CostDistribution, Uniform, check_scale
 from stakes.outcomes import MONEY_PER
@@ -38,7 +27,7 @@ def check_rule(rule: Any) -> Rule:
         return cast("Rule", rule)
     if isinstance(rule, bool) or not isinstance(rule, Real):
         raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
-    number = check_number(rule, "rule")
+    number = validation.check_number(rule, "rule")
     if not math.isfinite(number):
         raise ValueError(f"rule must be a finite threshold, got {rule}.")
     return number
@@ -47,19 +36,19 @@ def check_rule(rule: Any) -> Rule:
 def check_units(scale: str, unit_cost: float, per: float) -> float:
     """Factor from regret per decision to real units, or raise: only regret has a unit."""
     check_unit_cost(unit_cost)
-    check_size(per, "per")
+    validation.check_size(per, "per")
     if scale != "regret" and (unit_cost != 1.0 or per != 1.0):
         raise ValueError(f'unit_cost and per give regret in real units and need scale="regret", got scale={scale!r}.')
     factor = float(unit_cost) * float(per)
-    if not SQUARED_WELL[0] <= factor <= SQUARED_WELL[1]:
-        low, high = SQUARED_WELL
+    if not validation.SQUARED_WELL[0] <= factor <= validation.SQUARED_WELL[1]:
+        low, high = validation.SQUARED_WELL
         raise ValueError(f"unit_cost times per must lie in [{low:g}, {high:g}], got {unit_cost} times {per}.")
     return factor
 
 
 def check_unit_cost(unit_cost: Any) -> float:
     """Return what a false positive and a false negative cost together, a finite number > 0, or raise."""
-    number = check_number(unit_cost, "unit_cost")
+    number = validation.check_number(unit_cost, "unit_cost")
     if 0.0 < number < math.inf:
         return number
     why = ""
@@ -78,7 +67,7 @@ def check_unit_cost(unit_cost: Any) -> float:
 
 def check_harm(harm: float) -> float:
     """Return the test harm, a number in [0, 1), or raise."""
-    number = check_size(harm, "harm", zero=True)
+    number = validation.check_size(harm, "harm", zero=True)
     if number >= 1.0:
         meant = (
             f" If finding one positive is worth obtaining {harm} scores, pass harm=1/{harm}." if number > 1.0 else ""
@@ -108,7 +97,7 @@ def check_word(word: Any, name: str) -> str:
 class EvaluationData:
     """Clean rows, or a score table instead; the table is built from rows on first use."""
 
-    sample: BinarySample | None
+    sample: validation.BinarySample | None
     given: ScoreTable | None
 
     @property
@@ -119,18 +108,18 @@ class EvaluationData:
         return self.given  # type: ignore[return-value]
 
     @property
-    def rows(self) -> BinarySample:
+    def rows(self) -> validation.BinarySample:
         """The rows; an error if only a table was passed."""
         if self.sample is None:
             raise ValueError("per-row values need the rows: pass y_true and y_prob instead of a ScoreTable.")
         return self.sample
 
-    def _weighted_rows(self) -> BinarySample:
+    def _weighted_rows(self) -> validation.BinarySample:
         rows = self.rows
         if rows.weight is None or np.all(rows.weight):
             return rows
         keep = rows.weight > 0.0
-        return BinarySample(rows.y[keep], rows.score[keep], rows.weight[keep], about=rows.about)
+        return validation.BinarySample(rows.y[keep], rows.score[keep], rows.weight[keep], about=rows.about)
 
     @property
     def about(self) -> str:
@@ -143,7 +132,7 @@ class EvaluationData:
             return row_integral(self.sample, costs, rule)
         return table_integral(self.table, costs, rule)
 
-    def losses(self, costs: CostDistribution, rule: Rule) -> Floats:
+    def losses(self, costs: CostDistribution, rule: Rule) -> validation.Floats:
         """Integrated cost of each row."""
         rows = self.rows
         if rule == "optimal":
@@ -187,10 +176,10 @@ def evaluation_data(
 
     ``amounts`` says that it holds for scores that are no probabilities, which amounts by row make.
     """
-    check_flag(per_sample, "per_sample")
+    validation.check_flag(per_sample, "per_sample")
     if not amounts:
         refuse_amounts(y_true)
-    if isinstance(y_true, BinarySample):  # rows that were checked before
+    if isinstance(y_true, validation.BinarySample):  # rows that were checked before
         return EvaluationData(y_true, None)
     if isinstance(y_true, ScoreTable):
         if y_prob is not None or sample_weight is not None or pos_label is not None or logits:
@@ -201,7 +190,7 @@ def evaluation_data(
     if y_prob is None:
         raise ValueError(f"{name} is missing: pass y_true and {name}, or a ScoreTable alone.")
     how: dict[str, Any] = {"logits": logits, "probability": probability, "keep_zero_weight": per_sample, "name": name}
-    sample = check_sample(y_true, y_prob, sample_weight, pos_label, **how)
+    sample = validation.check_sample(y_true, y_prob, sample_weight, pos_label, **how)
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
 
 
@@ -239,9 +228,9 @@ def ranking_data(
     return evaluation_data(y_true, y_score, sample_weight, pos_label, prevalence, probability=False, name="y_score")
 
 
-def reweighted(sample: BinarySample, prevalence: float) -> BinarySample:
+def reweighted(sample: validation.BinarySample, prevalence: float) -> validation.BinarySample:
     """Scale the weights of each class to the stated prevalence."""
-    target = check_prevalence(prevalence)
+    target = validation.check_prevalence(prevalence)
     if sample.origin is not None and sample.origin.outcome.by_amount:
         raise ValueError(PREVALENCE_OF_AMOUNTS)
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
@@ -327,8 +316,8 @@ class Options:
             rule=check_rule(self.rule),
             harm=_check_harms(self.harm, costs),
             scale=scale,
-            prevalence=None if self.prevalence is None else check_prevalence(self.prevalence),
-            confidence_level=check_level(self.confidence_level),
+            prevalence=None if self.prevalence is None else validation.check_prevalence(self.prevalence),
+            confidence_level=validation.check_level(self.confidence_level),
             factor=factor * check_units(scale, self.unit_cost, self.per),
             unit_cost=float(self.unit_cost),
             per=float(self.per),
@@ -404,7 +393,11 @@ class Options:
 def _check_harms(harm: Any, costs: CostDistribution) -> float | dict[str, float]:
     """Return the harm of obtaining a score, one number or by model, or raise."""
     mapped = isinstance(harm, Mapping)
-    found = {name: check_harm(each) for name, each in by_name(harm, "harm").items()} if mapped else check_harm(harm)
+    found = (
+        {name: check_harm(each) for name, each in validation.by_name(harm, "harm").items()}
+        if mapped
+        else check_harm(harm)
+    )
     each = found.values() if isinstance(found, dict) else [found]
     if any(each) and not math.isfinite(float(costs.positive_loss(-np.inf))):
         raise ValueError(f"harm counts in positives missed, and missing one costs infinitely much under {costs!r}.")

@@ -9,24 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from stakes import inference
 from stakes.base.validation import check_choice, generator
 from stakes.core.options import EvaluationData
 from stakes.core.score_table import in_narrow_cells
 from stakes.evaluation._groups import decomposed_among, decomposed_in
-from stakes.inference import (
-    Area,
-    CalibrationSummary,
-    DecompositionInterval,
-    Estimate,
-    Moments,
-    area_estimate,
-    calibration_of,
-    observed_to_expected,
-    pooled,
-    pooled_calibration,
-    pooled_estimate,
-    table_area,
-)
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.variance.influence import WeightedCells, cells_of, promise_moments
 
@@ -77,20 +64,20 @@ class ModelCalibration:
     """
 
     model: str
-    summarise: Callable[[float, float], CalibrationSummary | None] = field(repr=False, compare=False)
+    summarise: Callable[[float, float], inference.CalibrationSummary | None] = field(repr=False, compare=False)
     ends: tuple[float, float]
 
     @cached_property
-    def overall(self) -> CalibrationSummary:
+    def overall(self) -> inference.CalibrationSummary:
         """Of all cases."""
-        return cast("CalibrationSummary", self.summarise(0.0, 1.0))
+        return cast("inference.CalibrationSummary", self.summarise(0.0, 1.0))
 
     @cached_property
-    def in_range(self) -> CalibrationSummary | None:
+    def in_range(self) -> inference.CalibrationSummary | None:
         """Of the cases scored within the plausible thresholds: only their decision depends on these."""
         return self.summarise(*self.ends)
 
-    def parts(self) -> dict[str, CalibrationSummary | None]:
+    def parts(self) -> dict[str, inference.CalibrationSummary | None]:
         """Return the two summaries by the cases they are of.
 
         Examples
@@ -158,7 +145,7 @@ class Calibrations(tuple[ModelCalibration, ...], Tabular):  # noqa: SLOT001  (a 
         return [_record(row.model, cases, found) for row in self for cases, found in row.parts().items()]
 
 
-def _record(model: str, cases: str, found: CalibrationSummary | None) -> dict[str, Any]:
+def _record(model: str, cases: str, found: inference.CalibrationSummary | None) -> dict[str, Any]:
     record: dict[str, Any] = {"model": model, "cases": cases, "n_rows": 0, "n_positives": 0}
     for name in ("observed", "expected", *NUMBERS, "ece"):
         record[name] = math.nan if found is None else getattr(found, name)
@@ -177,20 +164,22 @@ def calibrate(standings: Standings) -> Calibrations:
     return Calibrations(ModelCalibration(name, partial(_summary, standings, name), ends) for name in standings.ranking)
 
 
-def area_of(standings: Standings, model: str, level: float | None = None) -> Estimate:
+def area_of(standings: Standings, model: str, level: float | None = None) -> inference.Estimate:
     """Area under the ROC curve of the scores, with its interval."""
     each = [_area(one, model) for one in standings.imputations or (standings,)]
-    area = pooled(each, standings.units, log_odds=True)
+    area = inference.pooled(each, standings.units, log_odds=True)
     level = level or standings.confidence_level
-    found = Estimate("roc_auc_score", area.value, area.standard_error, area.interval(level), level, area.note)
+    found = inference.Estimate("roc_auc_score", area.value, area.standard_error, area.interval(level), level, area.note)
     return _without_lost(standings, found)
 
 
-def _area(standings: Standings, model: str) -> Area:
+def _area(standings: Standings, model: str) -> inference.Area:
     data, codes, lags = cast("tuple[EvaluationData, Any, Any]", _rows(standings, model, 0.0, 1.0, exact=True))
     if data.sample is None:
-        return table_area(data.table)
-    return area_estimate(cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), (codes, lags))
+        return inference.table_area(data.table)
+    return inference.area_estimate(
+        cells_of(data, fixed_prevalence=standings.score_tables[0].fixed_prevalence), (codes, lags)
+    )
 
 
 def _lost(standings: Standings) -> str:
@@ -202,26 +191,28 @@ def _lost(standings: Standings) -> str:
     return _FITTED if fitted else ""
 
 
-def _summary(standings: Standings, model: str, *ends: float) -> CalibrationSummary | None:
+def _summary(standings: Standings, model: str, *ends: float) -> inference.CalibrationSummary | None:
     if standings.imputations:
         each = [_summary(one, model, *ends) for one in standings.imputations]
         found = [one for one in each if one is not None]
-        return pooled_calibration(found, standings.units) if len(found) == len(each) else None
+        return inference.pooled_calibration(found, standings.units) if len(found) == len(each) else None
     taken = _rows(standings, model, *ends)
     if taken is None:
         return None
     fixed = ends == (0.0, 1.0) and standings.score_tables[0].fixed_prevalence
-    summary, _ = calibration_of(*_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0))
+    summary, _ = inference.calibration_of(
+        *_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0)
+    )
     return replace(summary, estimates=tuple(_without_lost(standings, each) for each in summary.estimates))
 
 
-def _without_lost(standings: Standings, found: Estimate) -> Estimate:
+def _without_lost(standings: Standings, found: inference.Estimate) -> inference.Estimate:
     """The estimate, without its interval where only the table has the scores of rows that depend on each other."""
     lost = _lost(standings)
     return replace(found, standard_error=math.nan, interval=(math.nan, math.nan), note=lost) if lost else found
 
 
-def decomposition_of(standings: Standings, model: str) -> DecompositionInterval | None:
+def decomposition_of(standings: Standings, model: str) -> inference.DecompositionInterval | None:
     """Decomposition of a model's cost over all rows for the population, or None without intervals."""
     place = standings.models.index(model)
     if place not in standings.decompositions:
@@ -229,7 +220,7 @@ def decomposition_of(standings: Standings, model: str) -> DecompositionInterval 
     return standings.decompositions[place]
 
 
-def _decomposition(standings: Standings, place: int) -> DecompositionInterval | None:
+def _decomposition(standings: Standings, place: int) -> inference.DecompositionInterval | None:
     rows, options, table = standings.rows, standings.options, standings.score_tables[place]
     dependent = standings.moments.clusters or (rows is not None and rows.dependent)
     if standings.imputations or options.per_stake or dependent or options.rule != "score":
@@ -243,24 +234,24 @@ def _decomposition(standings: Standings, place: int) -> DecompositionInterval | 
     return decomposed_among(mine, options)
 
 
-def promise_of(standings: Standings, model: str) -> Moments:
+def promise_of(standings: Standings, model: str) -> inference.Moments:
     """What a model costs more than its own scores promise over all rows, on the scale of the evaluation."""
     if standings.rule != "score" or standings.options.per_stake or standings.clusters_unseen:
-        return Moments(math.nan, math.nan)
+        return inference.Moments(math.nan, math.nan)
     if standings.imputations:
-        return pooled([promise_of(one, model) for one in standings.imputations], standings.units)
+        return inference.pooled([promise_of(one, model) for one in standings.imputations], standings.units)
     cells, codes, lags = all_cells(standings, model, exact=len(standings.costs.atoms[0]) > 0)
     return promise_moments(cells, standings.costs, codes, lags).scaled(standings.factor)
 
 
-def event_ratio(standings: Standings, model: str, level: float) -> Estimate:
+def event_ratio(standings: Standings, model: str, level: float) -> inference.Estimate:
     """Observed to expected events of all cases."""
     if standings.imputations:
-        return pooled_estimate(
+        return inference.pooled_estimate(
             [event_ratio(one, model, level) for one in standings.imputations], standings.units, log=True
         )
     cells, codes, lags = all_cells(standings, model)
-    return _without_lost(standings, observed_to_expected(cells, cells.design(codes, lags), level))
+    return _without_lost(standings, inference.observed_to_expected(cells, cells.design(codes, lags), level))
 
 
 def all_cells(standings: Standings, model: str, *, exact: bool = False) -> tuple[WeightedCells, Any, Any]:

@@ -11,35 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes import inference
+from stakes.base import validation
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    Bools,
-    Floats,
-    brief,
-    by_name,
-    check_level,
-    check_number,
-    check_same_order,
-    check_sample,
-    in_percent,
-    plain_labels,
-    refuse_missing,
-    to_array,
-    to_floats,
-)
 from stakes.core.options import evaluation_data
 from stakes.costs import CostsLike, as_costs
 from stakes.evaluation._evaluate import refuse_both_classes
 from stakes.evaluation._groups import coded
-from stakes.inference import (
-    Comparison,
-    Estimate,
-    RandomEffects,
-    metric_difference,
-    metric_interval,
-    random_effects,
-    recalibration_estimates,
-)
 from stakes.outcomes import TimeToEvent
 from stakes.outputs.hooks import draw, nw
 from stakes.outputs.result_table import PaperTable
@@ -55,7 +33,7 @@ _ROUNDING = 1e-12  # of a value
 _DEEPEST = 2  # dimensions: rows, and columns that are crossed
 ALL_CENTRES, ANOTHER_CENTRE = "all centres", "another centre"
 
-Found = Estimate | Comparison
+Found = inference.Estimate | inference.Comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +71,7 @@ class CentreEvaluation(PaperTable):
 
     sizes: dict[str, tuple[int, int]]
     estimates: dict[str, dict[str, dict[str, Found]]]
-    pooled: dict[str, dict[str, RandomEffects]]
+    pooled: dict[str, dict[str, inference.RandomEffects]]
     left_out: dict[str, dict[str, tuple[str, ...]]]
     threshold: float | None
     confidence_level: float
@@ -162,7 +140,7 @@ class CentreEvaluation(PaperTable):
 
 def estimated_value(found: Found) -> float:
     """The value of an estimate, or of a difference."""
-    return found.difference if isinstance(found, Comparison) else found.value
+    return found.difference if isinstance(found, inference.Comparison) else found.value
 
 
 def evaluate_centres(
@@ -220,14 +198,14 @@ def evaluate_centres(
     >>> round(found.estimates["model"]["a"]["net_benefit"].value, 3), round(found.pooled["model"]["slope"].value, 2)
     (0.392, 2.11)
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, centres=centres, sample_weight=sample_weight)
-    level, asked = check_level(confidence_level), _asked(threshold, costs)
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, centres=centres, sample_weight=sample_weight)
+    level, asked = validation.check_level(confidence_level), _asked(threshold, costs)
     if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
-        raise ValueError(f"y_prob must map the names of models to probabilities, got {brief(y_prob)}.")
+        raise ValueError(f"y_prob must map the names of models to probabilities, got {validation.brief(y_prob)}.")
     native: Any = nw.from_native(y_prob, eager_only=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         refuse_both_classes(native)
-    models = by_name(y_prob, "y_prob")
+    models = validation.by_name(y_prob, "y_prob")
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
     rows_of, scores = _rows(y_true, models, sample_weight, pos_label)
@@ -257,8 +235,10 @@ def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[s
     """Metrics that are compared between models, with their arguments."""
     asked: dict[str, dict[str, Any]] = {"auc": {"metric": "roc_auc_score"}}
     if threshold is not None:
-        if not 0.0 < check_number(threshold, "threshold") < 1.0:
-            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
+        if not 0.0 < validation.check_number(threshold, "threshold") < 1.0:
+            raise ValueError(
+                f"threshold must lie strictly between 0 and 1, got {threshold:g}{validation.in_percent(threshold)}."
+            )
         asked["net_benefit"] = {"metric": "net_benefit_score", "threshold": float(threshold)}
     if costs is not None:
         asked["regret"] = {"metric": "expected_regret", "costs": as_costs(costs)}
@@ -267,21 +247,23 @@ def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[s
 
 def _rows(
     y_true: Any, models: dict[str, Any], sample_weight: Any, pos_label: object
-) -> tuple[Callable[[Bools, str], tuple[Any, Floats | None]], dict[str, Floats]]:
+) -> tuple[Callable[[validation.Bools, str], tuple[Any, validation.Floats | None]], dict[str, validation.Floats]]:
     """How to take the labels and weights of some rows, and the clean scores of each model."""
     followed = isinstance(y_true, TimeToEvent)
     samples = {
-        name: check_sample(
+        name: validation.check_sample(
             y_true, prob, sample_weight, pos_label, keep_zero_weight=not followed, name=f"y_prob[{name!r}]"
         )
         for name, prob in models.items()
     }
     if followed:
-        scores = {name: to_floats(to_array(prob, "y_prob"), "y_prob") for name, prob in models.items()}
+        scores = {
+            name: validation.to_floats(validation.to_array(prob, "y_prob"), "y_prob") for name, prob in models.items()
+        }
         return lambda mine, _: (y_true.take(mine), None), scores
     first = next(iter(samples.values()))
 
-    def labels(mine: Bools, centre: str) -> tuple[Any, Floats | None]:
+    def labels(mine: validation.Bools, centre: str) -> tuple[Any, validation.Floats | None]:
         y, weight = first.y[mine], None if first.weight is None else first.weight[mine]
         counted = y if weight is None else y[weight > 0.0]
         if counted.all() or not counted.any():
@@ -295,11 +277,11 @@ def _rows(
 
 
 def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
-    labels = to_array(centres, "centres")
+    labels = validation.to_array(centres, "centres")
     if labels.shape[:1] != (n,) or labels.ndim > _DEEPEST:
         raise ValueError(f"centres must have one value for each of the {n} rows, got shape {labels.shape}.")
     for column in labels.reshape(n, -1).T:
-        refuse_missing(column, "centres")
+        validation.refuse_missing(column, "centres")
     parts = [coded(column) for column in labels.reshape(n, -1).T]
     places, code = np.unique(np.column_stack([codes for _, codes in parts]), axis=0, return_inverse=True)
     written = [names_of(distinct) for distinct, _ in parts]
@@ -312,26 +294,32 @@ def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
     taken = {*names} & {ALL_CENTRES, ANOTHER_CENTRE}
     if taken:
         raise ValueError(f"centres must not be called {min(taken)!r}: that names a row of the table.")
-    order = np.argsort(plain_labels(parts[0][0]) if len(parts) == 1 else np.array(names), kind="stable")
+    order = np.argsort(validation.plain_labels(parts[0][0]) if len(parts) == 1 else np.array(names), kind="stable")
     return {names[k]: code.reshape(-1) == k for k in order.tolist()}
 
 
 def _of_centre(
-    labels: Any, scores: Mapping[str, Floats], weight: Floats | None, asked: Mapping[str, dict[str, Any]], level: float
+    labels: Any,
+    scores: Mapping[str, validation.Floats],
+    weight: validation.Floats | None,
+    asked: Mapping[str, dict[str, Any]],
+    level: float,
 ) -> dict[str, dict[str, Found]]:
     """Estimates of each model, and of each difference, in one centre."""
     how: dict[str, Any] = {"sample_weight": weight, "confidence_level": level}
     found: dict[str, dict[str, Found]] = {}
     for name, score in scores.items():
         cells = cells_of(evaluation_data(labels, score, weight), fixed_prevalence=False)
-        calibration = {each.metric: each for each in recalibration_estimates(cells, cells.design(), level)[0]}
-        performance: dict[str, Found] = {key: metric_interval(labels, score, **of, **how) for key, of in asked.items()}
+        calibration = {each.metric: each for each in inference.recalibration_estimates(cells, cells.design(), level)[0]}
+        performance: dict[str, Found] = {
+            key: inference.metric_interval(labels, score, **of, **how) for key, of in asked.items()
+        }
         known = {key: calibration[key] for key in _CALIBRATION}
         found[name] = {"auc": performance.pop("auc"), **known, **performance}
     for a, b in combinations(scores, 2):
         both = scores[a], scores[b]
         found[f"{a} - {b}"] = {
-            key: metric_difference(labels, *both, names=(a, b), **of, **how) for key, of in asked.items()
+            key: inference.metric_difference(labels, *both, names=(a, b), **of, **how) for key, of in asked.items()
         }
     return found
 
@@ -346,7 +334,7 @@ def _rounding(models: Sequence[dict[str, Found]]) -> dict[str, float]:
 
 def _pooled(
     by_centre: Mapping[str, dict[str, Found]], level: float, least: Mapping[str, float]
-) -> tuple[dict[str, RandomEffects], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[str, inference.RandomEffects], dict[str, tuple[str, ...]]]:
     """Random effects by measure, and the centres that have no part in them."""
     pooled, left_out = {}, {}
     for key in next(iter(by_centre.values())):
@@ -356,8 +344,8 @@ def _pooled(
         left_out[key] = tuple(centre for centre in points if centre not in usable)
         if len(usable) >= _FEWEST:
             values, errors = zip(*usable.values(), strict=True)
-            on_scale = random_effects(values, errors, confidence_level=level)
-            difference = isinstance(next(iter(found.values())), Comparison)
+            on_scale = inference.random_effects(values, errors, confidence_level=level)
+            difference = isinstance(next(iter(found.values())), inference.Comparison)
             pooled[key] = on_scale if difference else _from_normal(key, on_scale)
     return pooled, left_out
 
@@ -365,7 +353,7 @@ def _pooled(
 def _to_normal(key: str, found: Found) -> tuple[float, float]:
     """Value and standard error on the scale on which they are about normal."""
     value, error = estimated_value(found), found.standard_error
-    if isinstance(found, Comparison) or key not in ("auc", "o_e_ratio"):
+    if isinstance(found, inference.Comparison) or key not in ("auc", "o_e_ratio"):
         return value, error
     if key == "o_e_ratio":
         return (math.log(value), error / value) if value > 0.0 else (math.nan, math.nan)
@@ -374,7 +362,7 @@ def _to_normal(key: str, found: Found) -> tuple[float, float]:
     return math.log(value / (1.0 - value)), error / (value * (1.0 - value))
 
 
-def _from_normal(key: str, found: RandomEffects) -> RandomEffects:
+def _from_normal(key: str, found: inference.RandomEffects) -> inference.RandomEffects:
     """Mean and intervals back on the scale of the measure; the spread between centres stays where it is normal."""
     if key not in ("auc", "o_e_ratio"):
         return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from stakes import inference
 from stakes.base.numerics import logit, sigmoid
 from stakes.core.options import EvaluationData
 from stakes.evaluation._calibration import area_of, event_ratio
@@ -17,15 +18,6 @@ from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._groups import GroupResult, label_of
 from stakes.evaluation._standings import MOST_RIVALS, ByThreshold, Standings
 from stakes.evaluation._words import Unit
-from stakes.inference import (
-    Estimate,
-    PairedRows,
-    holm,
-    metric_difference,
-    metric_interval,
-    pooled_estimate,
-    recalibration_estimates,
-)
 from stakes.outputs.text import REFERENCES, join, level_name, number, p_value, percent, say
 from stakes.variance.influence import cells_of, relabelled
 
@@ -207,19 +199,21 @@ def miscalibrated(standings: Standings) -> Observation | None:
     return Observation(template, tuple(found), evidence)
 
 
-def _off_by(ratio: Estimate) -> str:
+def _off_by(ratio: inference.Estimate) -> str:
     """How many times too high or low the risks are, where that is shown."""
     low, high = ratio.interval
     return "" if low <= 1.0 <= high else f"; its risks are {_times(ratio)}"
 
 
-def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> Estimate:
+def _skill(standings: Standings, name: str, table: ScoreTable, level: float) -> inference.Estimate:
     """Skill with an interval that allows for clusters and for rows in order."""
     rows = standings.rows
     if rows is None or not rows.dependent:
-        return metric_interval(table, metric="regret_skill_score", costs=standings.costs, confidence_level=level)
+        return inference.metric_interval(
+            table, metric="regret_skill_score", costs=standings.costs, confidence_level=level
+        )
     sample: Any = rows.sample(standings.models.index(name))
-    return metric_interval(
+    return inference.metric_interval(
         sample,
         metric="regret_skill_score",
         clusters=rows.clusters,
@@ -355,7 +349,7 @@ def _kind(found: ImpliedWeight) -> str:
     return "timid" if found.slope_ci_low > 1.0 else "shift"
 
 
-def _times(ratio: Estimate, more: str = "") -> str:
+def _times(ratio: inference.Estimate, more: str = "") -> str:
     """How many times too high or low risks are, with an interval."""
     value, (low, high) = ratio.value, ratio.interval
     many = (1.0 / value, 1.0 / high if high else math.inf, 1.0 / low if low else math.inf)
@@ -388,15 +382,15 @@ def _linked(standings: Standings) -> bool:
     return rows is not None and (rows.clusters is not None or rows.lags is not None)
 
 
-def _recalibrated(standings: Standings, name: str, level: float) -> list[Estimate]:
+def _recalibrated(standings: Standings, name: str, level: float) -> list[inference.Estimate]:
     """Intercept of recalibration beside a slope of 1, and the free slope, of scores other than 0 and 1."""
     if standings.imputations:
         each = [_recalibrated(one, name, level) for one in standings.imputations]
-        return [pooled_estimate(found, standings.units) for found in zip(*each, strict=True)]
-    rows, place = cast("PairedRows", standings.rows).used, standings.models.index(name)
+        return [inference.pooled_estimate(found, standings.units) for found in zip(*each, strict=True)]
+    rows, place = cast("inference.PairedRows", standings.rows).used, standings.models.index(name)
     rows = rows.taken((rows.scores[place] > 0.0) & (rows.scores[place] < 1.0))
     cells = cells_of(EvaluationData(rows.sample(place), None), fixed_prevalence=rows.fixed_prevalence)
-    return recalibration_estimates(cells, cells.design(rows.clusters, rows.lags), level)[0][1:3]
+    return inference.recalibration_estimates(cells, cells.design(rows.clusters, rows.lags), level)[0][1:3]
 
 
 # Checks that compare: with deciding the same for all, at every threshold, with AUC, between groups.
@@ -480,7 +474,7 @@ def auc_disagrees(standings: Standings) -> Observation | None:
         if not all(each.value < 0.0 and each.p_value() <= level for each in (gap, acting)):
             continue
         labels, one, other, weight = rows.arguments(dear, cheap)
-        area = metric_difference(
+        area = inference.metric_difference(
             labels, one, other, "roc_auc_score", sample_weight=weight, clusters=rows.clusters, lags=rows.lags
         )
         if area.difference > 0.0 and area.p_value <= level and (found is None or area.difference > found[0].difference):
@@ -560,7 +554,7 @@ def tells_less_in_group(standings: Standings) -> Observation | None:
             found += [(row, *_against_others(row, mine, standings.confidence_level)) for row in mine]
     if not found:
         return None
-    adjusted = holm(np.array([p for *_, p in found]))
+    adjusted = inference.holm(np.array([p for *_, p in found]))
     less = [
         (row, other)
         for (row, other, _), p in zip(found, adjusted, strict=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from stakes import inference
 from stakes.base.multiclass import are_complements
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
@@ -30,16 +31,6 @@ from stakes.evaluation._groups import (
     why_amounts_need_rows,
 )
 from stakes.evaluation._standings import ModelResult, check_poolable, completed_scores, mean_facts
-from stakes.inference import (
-    PAIRED_NEEDS_ROWS,
-    UNPAIRED,
-    Decisions,
-    PairedRows,
-    PairSums,
-    check_against_tables,
-    check_contest,
-    pooled_decisions,
-)
 from stakes.metrics import METRICS, decompose_table, guess_metric
 from stakes.outcomes import Imputed, OutcomeColumns, check_money_per
 from stakes.outputs.hooks import nw, report_progress
@@ -148,9 +139,9 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
             replace(sample, score=table.pav_by_score()[np.searchsorted(table.scores, sample.score)])
             for table, sample in zip(tables, samples, strict=True)
         ]
-    paired = PairedRows.of(samples, options)
+    paired = inference.PairedRows.of(samples, options)
     groups = check_groups(options, len(paired.y), paired.origin)
-    moments = Decisions.from_scores(paired, options.costs, options.plain_rule, constants=True)
+    moments = inference.Decisions.from_scores(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)
 
@@ -166,19 +157,23 @@ def _told(found: _Found, done: int, of: int) -> _Found:
 
 
 def evaluate_tables(
-    tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None = None, why: str = UNPAIRED, **about: Any
+    tables: Mapping[str, ScoreTable],
+    options: Options,
+    pairs: inference.PairSums | None = None,
+    why: str = inference.UNPAIRED,
+    **about: Any,
 ) -> Evaluation:
     """Evaluate models by their tables; differences need the sums of their pairs, or ``why`` says why there are none."""
     check_tables(tables, options, pairs)
     names, each = tuple(tables), tuple(tables.values())
     if pairs is None:
-        moments = Decisions.from_tables(each, options.costs, options.rule, why)
+        moments = inference.Decisions.from_tables(each, options.costs, options.rule, why)
     else:
         moments = pairs.moments(each[0].prevalence if each[0].fixed_prevalence else None)
     return _assemble(names, each, moments, options, pairs=pairs, **about)
 
 
-def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: PairSums | None) -> None:
+def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: inference.PairSums | None) -> None:
     """Refuse tables of other rows or another positive class, and sums of pairs that contradict them."""
     names, each = tuple(tables), tuple(tables.values())
     _check_names(names, options)
@@ -195,7 +190,7 @@ def check_tables(tables: Mapping[str, ScoreTable], options: Options, pairs: Pair
     table = each[0]
     ups = pairs.mass.sum() * table.prevalence if table.fixed_prevalence else pairs.mass[1]
     _check_same_rows("pairs", (float(pairs.rows.sum()), float(pairs.mass.sum()), float(ups)), table, names[0])
-    check_against_tables(pairs, each, lambda entry, rule: _OtherRowsError(f"pairs.{entry} must be {rule}."))
+    inference.check_against_tables(pairs, each, lambda entry, rule: _OtherRowsError(f"pairs.{entry} must be {rule}."))
 
 
 def _totals(table: ScoreTable) -> tuple[float, float, float]:
@@ -234,7 +229,7 @@ def _check_names(names: tuple[str, ...], options: Options) -> None:
     taken = [name for name in names if name in REFERENCES]
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
-    check_contest(names, options.incumbent, options.n_tried)
+    inference.check_contest(names, options.incumbent, options.n_tried)
     options.check_harmed(names)
 
 
@@ -249,12 +244,12 @@ def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None
 
 
 def _assemble(
-    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: Decisions, options: Options, **about: Any
+    names: tuple[str, ...], tables: tuple[ScoreTable, ...], moments: inference.Decisions, options: Options, **about: Any
 ) -> Evaluation:
     if options.rule == "optimal":  # the thresholds are fitted to these rows: their plug-in error is not honest
         moments = moments.without_intervals(len(names))
     moments = moments.costing(np.append(options.harms(names), np.zeros(len(REFERENCES))))
-    rows: PairedRows | None = about.get("rows")
+    rows: inference.PairedRows | None = about.get("rows")
     results = [
         _told(
             _result(name, _everyone(table, rows, index, about.get("_charged")), index, moments, options),
@@ -304,7 +299,7 @@ class _Scored(NamedTuple):
             yield self.scores[part], own[0] + own[1] if len(own) > 1 else own[0]
 
 
-def _everyone(table: ScoreTable, rows: PairedRows | None, index: int, charged: Charged | None) -> _Scored:
+def _everyone(table: ScoreTable, rows: inference.PairedRows | None, index: int, charged: Charged | None) -> _Scored:
     if charged is not None:
         return _Scored(table, table.scores, (table.positives, table.negatives), acted=charged.acted[index])
     if rows is None or rows.origin is None:
@@ -314,7 +309,7 @@ def _everyone(table: ScoreTable, rows: PairedRows | None, index: int, charged: C
     return _Scored(table, score, (weight,))
 
 
-def _result(name: str, scored: _Scored, index: int, moments: Decisions, options: Options) -> ModelResult:
+def _result(name: str, scored: _Scored, index: int, moments: inference.Decisions, options: Options) -> ModelResult:
     table = scored.table
     acted_on = share_acted_on(scored, options.costs, options.rule) if scored.acted is None else scored.acted
     return _scaled(
@@ -331,7 +326,7 @@ def _result(name: str, scored: _Scored, index: int, moments: Decisions, options:
     )
 
 
-def _scaled(name: str, index: int, moments: Decisions, options: Options, **facts: Any) -> ModelResult:
+def _scaled(name: str, index: int, moments: inference.Decisions, options: Options, **facts: Any) -> ModelResult:
     mine = moments.of(index).scaled(options.factor)
     return ModelResult(
         name, mine.value, mine.standard_error, mine.interval(options.confidence_level), note=mine.note, **facts
@@ -379,7 +374,7 @@ def _between(scores: Floats, low: float, high: float) -> slice:
     return slice(int(np.searchsorted(scores, low, side="left")), int(np.searchsorted(scores, high, side="right")))
 
 
-def _acts_like(acted_on: float, moments: Decisions, index: int) -> str:
+def _acts_like(acted_on: float, moments: inference.Decisions, index: int) -> str:
     count = len(moments.means) - len(REFERENCES)
     for offset, name in enumerate(REFERENCES):
         other = acted_on if name == REFERENCES[1] else 1.0 - acted_on
@@ -413,7 +408,7 @@ def evaluate(
     unit_cost: float = 1.0,
     per: float | Literal["total"] | None = None,
     metrics: MetricsRequest = (),
-    pairs: PairSums | None = None,
+    pairs: inference.PairSums | None = None,
     action: str = "treat",
     event: str = "positive",
 ) -> Evaluation:
@@ -674,7 +669,7 @@ def _counted_per(per: float | Literal["total"] | None, *, by_amount: bool) -> di
     return {"per": per}
 
 
-def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
+def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: inference.PairSums | None) -> Evaluation:
     tables = {"model": y_true} if isinstance(y_true, ScoreTable) else y_true
     if isinstance(tables, Mapping):
         return _evaluate_tables(tables, y_prob, options, pairs)
@@ -702,7 +697,7 @@ def _evaluate(y_true: Any, y_prob: Any, options: Options, pairs: PairSums | None
 def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
     """Evaluation of imputed scores: costs and differences by Rubin's rules, other numbers the means."""
     first, models = each[0], range(len(each[0].models))
-    moments = pooled_decisions([one.moments for one in each])
+    moments = inference.pooled_decisions([one.moments for one in each])
     results = [
         _scaled(name, index, moments, first.options, **mean_facts([one.results[index] for one in each]))
         for index, name in enumerate((*first.models, *REFERENCES))
@@ -713,14 +708,16 @@ def _pooled_evaluation(each: Sequence[Evaluation]) -> Evaluation:
     return replace(pooled, results=tuple(results))
 
 
-def _evaluate_tables(tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: PairSums | None) -> Evaluation:
+def _evaluate_tables(
+    tables: Mapping[Any, Any], y_prob: Any, options: Options, pairs: inference.PairSums | None
+) -> Evaluation:
     odd = [
         f"{type(table).__name__} for {name!r}" for name, table in tables.items() if not isinstance(table, ScoreTable)
     ]
     if odd or not tables:
         raise ValueError(f"y_true must be labels, a ScoreTable or tables by name, got {odd[0] if odd else 'no table'}.")
     if y_prob is not None:
-        raise ValueError(PAIRED_NEEDS_ROWS)
+        raise ValueError(inference.PAIRED_NEEDS_ROWS)
     if not options.groups is options.clusters is options.lags is None:
         raise ValueError("groups=, clusters= and lags= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     for table in tables.values():
@@ -811,7 +808,7 @@ def named_models(y_prob: Any) -> tuple[dict[str, Any], str | None]:
     if isinstance(y_prob, Mapping):
         models = by_name(y_prob, "y_prob")
         if any(isinstance(scores, ScoreTable) for scores in models.values()):
-            raise ValueError(PAIRED_NEEDS_ROWS)
+            raise ValueError(inference.PAIRED_NEEDS_ROWS)
         backend = backend_of(*models.values())
     else:
         models, backend = _columns(y_prob), backend_of(y_prob)
@@ -895,7 +892,7 @@ def evaluate_lazy(
     pairs = None
     if options.rule != "optimal" and (streams(rows) or expressible(options.costs)):
         asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
-        pairs = PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
+        pairs = inference.PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
     if options.pos_label is not None:  # else they are 0 or -1 and 1, by the rule of labels
         options = replace(options, neg_label=next(iter(wholes.values())).neg_label)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from stakes import inference
 from stakes.base.validation import BinarySample, check_choice, check_flag, check_kind, generator
 from stakes.core.options import refuse_amounts
 from stakes.costs import Deferral, Fixed, LogOddsUniform
@@ -22,20 +23,6 @@ from stakes.evaluation._finding import Findings
 from stakes.evaluation._sentences import methods_text
 from stakes.evaluation._standings import Standings, ranking_records, thresholds_of
 from stakes.evaluation._tables import PAPER, ClinicalTable, details_table, flat_metrics, money_table, ranking_table
-from stakes.inference import (
-    PAIRED_NEEDS_ROWS,
-    Band,
-    Comparison,
-    CostRows,
-    Dominance,
-    Estimate,
-    Money,
-    Ranking,
-    confidence_band,
-    dominance,
-    pooled_band,
-    rank_models,
-)
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, Tabular
@@ -61,7 +48,7 @@ def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
     if standings.imputations:
         raise ValueError(f"{what} has no pooled form for Imputed scores: evaluate one completed data set.")
     if rows is None:
-        raise ValueError(PAIRED_NEEDS_ROWS)
+        raise ValueError(inference.PAIRED_NEEDS_ROWS)
     if standings.rule != "score":
         raise ValueError(f'{what} needs rule="score", got {standings.rule!r}.')
     if rows.origin is not None:
@@ -91,7 +78,7 @@ def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInf
         check_choice(prior, "prior", PRIORS),
         *check_study(**study, unit_cost=options.unit_cost, per=options.per),
     )
-    costs = CostRows.of(list(samples.values()), measure, factor=1.0 / measure.mass)
+    costs = inference.CostRows.of(list(samples.values()), measure, factor=1.0 / measure.mass)
     names = (*standings.models, *REFERENCES)
     return value_of(costs, names, [sample.score for sample in samples.values()], asked, generator(0))
 
@@ -170,7 +157,7 @@ class Evaluation(Standings, Tabular):
     _paper: ClassVar[Mapping[str, str]] = PAPER
     _paper_intervals: ClassVar[str] = "simultaneous"
 
-    def compare(self, a: str, b: str) -> Comparison:
+    def compare(self, a: str, b: str) -> inference.Comparison:
         """Paired difference in expected cost between two models, or a model and "treat all" or "treat none".
 
         Parameters
@@ -200,12 +187,12 @@ class Evaluation(Standings, Tabular):
         known = known and self.options.harm_of(a) == self.options.harm_of(b)
         return replace(found, judge=partial(self._dominance, a, b)) if known else found
 
-    def _dominance(self, a: str, b: str) -> Dominance:
+    def _dominance(self, a: str, b: str) -> inference.Dominance:
         """Whether one of two models is better over the whole range."""
         tables, (low, high) = (self.score_table(a), self.score_table(b)), (self.costs.low, self.costs.high)
-        return dominance(*tables, low=low, high=high, rule=self.rule, names=(a, b))
+        return inference.dominance(*tables, low=low, high=high, rule=self.rule, names=(a, b))
 
-    def adjusted_ranking(self) -> Ranking:
+    def adjusted_ranking(self) -> inference.Ranking:
         """Rank the models, with the ranks that remain possible when every pair has been compared.
 
         Returns
@@ -222,7 +209,7 @@ class Evaluation(Standings, Tabular):
         [('a', 1, 1), ('b', 2, 2)]
         """
         scores = [self.results[i].score for i in range(len(self.models))]
-        return rank_models(self.models, scores, self.moments, self.confidence_level)
+        return inference.rank_models(self.models, scores, self.moments, self.confidence_level)
 
     def curves(self, kind: CurveKind = "regret") -> dict[str, Curve]:
         """Exact curves of every model.
@@ -257,7 +244,7 @@ class Evaluation(Standings, Tabular):
 
     def bands(
         self, kind: BandKind = "net_benefit", thresholds: ArrayLike | None = None, *, references: bool = False
-    ) -> dict[str, Band]:
+    ) -> dict[str, inference.Band]:
         """Return the curve of every model with intervals at each threshold, and bands that hold at all of them.
 
         Parameters
@@ -302,16 +289,18 @@ class Evaluation(Standings, Tabular):
         found = {}
         if self.imputations:
             each = [one.bands(kind, at, references=references) for one in self.imputations]
-            return {name: pooled_band([bands[name] for bands in each], self.moments.clusters) for name in each[0]}
+            return {
+                name: inference.pooled_band([bands[name] for bands in each], self.moments.clusters) for name in each[0]
+            }
         for index, name in enumerate(self.models):
             data, options = self._rows_of(index)
             options |= asked | {"name": name, "harm": self.options.harm_of(name)}
-            found[name] = confidence_band(*data, **options)
+            found[name] = inference.confidence_band(*data, **options)
         if check_flag(references, "references"):
             (data, options), treat_all = self._rows_of(0), REFERENCES[0]
             acting = (data[0].at_threshold(0.0),) if len(data) == 1 else (data[0], np.ones(len(data[1])))
             options |= asked | {"name": treat_all}
-            found[treat_all] = confidence_band(*acting, **options)
+            found[treat_all] = inference.confidence_band(*acting, **options)
         return found
 
     def _rows_of(self, index: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -363,7 +352,7 @@ class Evaluation(Standings, Tabular):
         return ClinicalTable(bands, areas, (note,))
 
     @property
-    def crossing(self) -> dict[str, Band]:
+    def crossing(self) -> dict[str, inference.Band]:
         """How much less the chosen decision costs than those that are shown to cost less at some thresholds.
 
         The difference in regret per decision, chosen less other, over the range, for three of them at most; each with
@@ -537,7 +526,7 @@ class Evaluation(Standings, Tabular):
         """
         return methods_text(self, calibration=calibration)
 
-    def auc(self, model: str) -> Estimate:
+    def auc(self, model: str) -> inference.Estimate:
         """Area under the ROC curve of a model, with its interval.
 
         Parameters
@@ -841,5 +830,5 @@ class Evaluation(Standings, Tabular):
         )
 
 
-def _money_records(money: Mapping[str, Money]) -> list[dict[str, Any]]:
+def _money_records(money: Mapping[str, inference.Money]) -> list[dict[str, Any]]:
     return [{"model": name, **record} for name, found in money.items() for record in found._records()]

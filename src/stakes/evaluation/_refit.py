@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stakes.base.validation import (
-    BinarySample,
-    by_name,
-    check_choice,
-    check_flag,
-    check_labels,
-    check_level,
-    check_same_order,
-    check_whole,
-    generator,
-    to_array,
-)
+from stakes.base import validation
 from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
@@ -58,7 +47,7 @@ def check_fittable(estimator: Any, X: Any, y: ArrayLike) -> NDArray[Any]:
 
 def _check_target(y: ArrayLike) -> NDArray[Any]:
     """Labels, one for each row of X, or raise."""
-    target = to_array(y, "y")
+    target = validation.to_array(y, "y")
     if target.ndim != 1:
         raise ValueError(f"y must be 1-D, one label per row of X, got shape {target.shape}.")
     return target
@@ -360,20 +349,20 @@ def evaluate_estimator(
     >>> evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=2)
     Refit(cost ..., 95% interval ... to ...; apparent ..., AUC ...)
     """
-    check_same_order(X=X, y=y, clusters=clusters)
-    check_choice(method, "method", METHODS)
+    validation.check_same_order(X=X, y=y, clusters=clusters)
+    validation.check_choice(method, "method", METHODS)
     asked = Options(costs=as_costs(costs), confidence_level=confidence_level, scale=scale).checked()
     target = check_fittable(estimator, X, y)
-    task = _Task(estimator, X, target, both_classes(check_labels(target, pos_label)), asked, n_jobs, verbose)
-    codes, rng = check_dependence(clusters, None, len(target))[0], generator(random_state)
-    splits = list(task.splits(cv, check_whole(repeats, "repeats", 1), codes, rng))
+    task = _Task(estimator, X, target, both_classes(validation.check_labels(target, pos_label)), asked, n_jobs, verbose)
+    codes, rng = check_dependence(clusters, None, len(target))[0], validation.generator(random_state)
+    splits = list(task.splits(cv, validation.check_whole(repeats, "repeats", 1), codes, rng))
     losses, y_prob, auc = task.cross_validated(splits, int(repeats))
     rows = task.rows(losses[0], codes, float(np.mean([len(fit) for fit, _ in splits])))
     apparent_prob = task.scores(np.arange(len(target)), np.arange(len(target)))
     apparent = task.mean_loss(apparent_prob, task.y)
     cost, overfitting = float(losses.mean()), math.nan
     if method != "cv":
-        drawn = task.bootstrap(check_whole(n_resamples, "n_resamples", 1), codes, rng)
+        drawn = task.bootstrap(validation.check_whole(n_resamples, "n_resamples", 1), codes, rng)
         plus = plus632(apparent, drawn.out_of_bag, task.no_information(apparent_prob))
         cost, overfitting = plus.estimate, plus.overfitting
         if method == "harrell":
@@ -478,7 +467,7 @@ class _Task:
 
     def folds(self, cv: Any) -> int:
         """A number of folds that the rows can be divided into, or raise."""
-        count = check_whole(cv, "cv", 2)
+        count = validation.check_whole(cv, "cv", 2)
         most = int(max(np.count_nonzero(self.y), np.count_nonzero(~self.y)))
         if count > most:
             raise ValueError(f"cv must be at most the {most} rows of the commoner class, got {count}.")
@@ -502,7 +491,7 @@ class _Task:
             losses[place // per, test] = self.row_losses(prob, self.y[test])
             first[test] = prob if place < per else first[test]
             if self.y[test].any() and not self.y[test].all():
-                areas.append(roc_auc_score(ScoreTable.from_sample(BinarySample(self.y[test], prob, None))))
+                areas.append(roc_auc_score(ScoreTable.from_sample(validation.BinarySample(self.y[test], prob, None))))
         return losses, first, float(np.mean(areas)) if areas else math.nan
 
     def bootstrap(self, n_resamples: int, codes: Integers | None, rng: np.random.Generator) -> _Drawn:
@@ -593,11 +582,11 @@ def select_estimator(
     >>> select_estimator(found).possible
     ('logistic',)
     """
-    level = check_level(confidence_level)
+    level = validation.check_level(confidence_level)
     names = _checked(estimators)
     n_tried = check_contest(names, incumbent, n_tried)
     refits = list(estimators.values())
-    rows = _together(refits, references=check_flag(references, "references"))
+    rows = _together(refits, references=validation.check_flag(references, "references"))
     costs = rows.means
     costs[: len(refits)] = [refit.cost for refit in refits]  # of all repeats; the rows are those of one
     everyone = (*names, *REFERENCES[: len(costs) - len(names)])
@@ -627,7 +616,7 @@ def _checked(estimators: Mapping[str, Refit]) -> tuple[str, ...]:
                 f'{where} must be judged by method="cv", whose errors are those of rows, got {refit.method!r}.'
             )
         next(iter(estimators.values())).check_alike(refit, where)
-    return tuple(by_name(estimators, "estimators"))
+    return tuple(validation.by_name(estimators, "estimators"))
 
 
 def _together(refits: list[Refit], *, references: bool) -> CostRows:

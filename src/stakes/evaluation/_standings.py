@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from stakes import inference
 from stakes.base.numerics import logit, sigmoid
 from stakes.base.outcome import Outcome
 from stakes.base.validation import check_choice
@@ -16,26 +17,6 @@ from stakes.core.score_table import Rule, ScoreTable
 from stakes.costs import CostDistribution, LogOddsUniform, NetBenefitUniform, Uniform
 from stakes.evaluation._groups import Charged, Groups, money_by_model
 from stakes.evaluation._words import Words
-from stakes.inference import (
-    MONEY_SCALES,
-    Band,
-    Comparison,
-    Contest,
-    Decisions,
-    DecompositionInterval,
-    Money,
-    PairedRows,
-    PairSums,
-    Selection,
-    comparison_from_moments,
-    differences_from,
-    dominance,
-    mean_of,
-    reached,
-    select,
-    shown_band,
-    shown_less,
-)
 from stakes.outcomes import Imputed
 from stakes.outputs.text import REFERENCES, join, number, percent, say, shorten
 
@@ -57,12 +38,14 @@ if TYPE_CHECKING:
 # Which decision is best, said so that having picked it does not make it false; and where that cannot be said, why.
 
 
-def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Selection | None:
+def choose(
+    moments: inference.Decisions, models: tuple[str, ...], n_rows: int, options: Options
+) -> inference.Selection | None:
     """Choose among the models and the references, from the moments of their costs; None where nothing is sure."""
     contest = contest_of(moments, models, n_rows, options)
     if contest is None:
         return None
-    return select(
+    return inference.select(
         contest,
         incumbent=options.incumbent,
         n_tried=options.n_tried,
@@ -74,7 +57,9 @@ def choose(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Op
     )
 
 
-def contest_of(moments: Decisions, models: tuple[str, ...], n_rows: int, options: Options) -> Contest | None:
+def contest_of(
+    moments: inference.Decisions, models: tuple[str, ...], n_rows: int, options: Options
+) -> inference.Contest | None:
     """Let the models and the references compete on the scale of the options; None where nothing is sure."""
     if options.rule == "optimal":
         return None
@@ -108,7 +93,7 @@ def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
     return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
 
 
-def why_unsaid(moments: Decisions, options: Options) -> str:
+def why_unsaid(moments: inference.Decisions, options: Options) -> str:
     """Why there is no selection."""
     if options.rule == "optimal":
         return "the thresholds are fitted to these very rows"
@@ -139,7 +124,7 @@ class ByThreshold:
     less: dict[str, Bools]
     more: dict[str, Bools]
     everywhere: tuple[str, ...]
-    bands: dict[str, Band]
+    bands: dict[str, inference.Band]
 
     @property
     def dearer(self) -> tuple[str, ...]:
@@ -169,7 +154,10 @@ class ByThreshold:
 
 
 def by_threshold(
-    rows: PairedRows | None, tables: dict[str, ScoreTable], choice: Selection | None, options: Options
+    rows: inference.PairedRows | None,
+    tables: dict[str, ScoreTable],
+    choice: inference.Selection | None,
+    options: Options,
 ) -> ByThreshold | None:
     """Compare the chosen decision with every other at many thresholds; None where no band can be given."""
     costs = options.costs
@@ -179,7 +167,8 @@ def by_threshold(
         return None
     thresholds = thresholds_of(costs)
     bins = {
-        name: reached(_acted(s, options.rule), thresholds, _BIN) for name, s in zip(tables, rows.scores, strict=True)
+        name: inference.reached(_acted(s, options.rule), thresholds, _BIN)
+        for name, s in zip(tables, rows.scores, strict=True)
     }
     for name, all_or_none in zip(REFERENCES, (len(thresholds), 0), strict=True):
         bins[name] = np.broadcast_to(_BIN(all_or_none), len(rows.y))
@@ -187,7 +176,7 @@ def by_threshold(
     level, others = shared_level(options.confidence_level, count), compared(choice, bins)
     harms = {name: _harm(options, chosen) - _harm(options, name) for name in others}
     harm = np.outer(list(harms.values()), 1.0 - thresholds)
-    shown = shown_less(rows, [bins[name] for name in (chosen, *others)], thresholds, level, more=harm)
+    shown = inference.shown_less(rows, [bins[name] for name in (chosen, *others)], thresholds, level, more=harm)
     less, more = (dict(zip(others, found, strict=True)) for found in shown)
     always = [name for name in others if less[name].all()]
     curves = {name: _table(name, tables, options) for name in (chosen, *always)}
@@ -195,7 +184,7 @@ def by_threshold(
     sure = [name for name in always if harms[name] <= 0.0]
     everywhere = [name for name in sure if _dominates(curves[chosen], curves[name], costs)]
     bands = {
-        name: shown_band(
+        name: inference.shown_band(
             *(rows, (bins[chosen], bins[name]), thresholds, options.confidence_level),
             shared=level,
             name=f"{chosen} - {name}",
@@ -210,7 +199,7 @@ def _harm(options: Options, name: str) -> float:
     return 0.0 if name in REFERENCES else options.harm_of(name)
 
 
-def _uneven(rows: PairedRows) -> bool:
+def _uneven(rows: inference.PairedRows) -> bool:
     """Whether rows of a class weigh unalike: with few such rows these claims were false in 9% of samples."""
     return rows.weight is not None and any(
         bool(mine.any()) and float(np.ptp(rows.weight[mine])) > 0.0 for mine in (rows.y, ~rows.y)
@@ -227,7 +216,7 @@ def shared_level(confidence_level: float, models: int) -> float:
     return 1.0 - (1.0 - confidence_level) / (models * (models - 1) // 2 + len(REFERENCES) * models)
 
 
-def compared(choice: Selection, names: Iterable[str]) -> list[str]:
+def compared(choice: inference.Selection, names: Iterable[str]) -> list[str]:
     """The decisions that the chosen one is compared with at every threshold."""
     return [name for name in names if name not in choice.tied and {name, choice.chosen} != set(REFERENCES)]
 
@@ -253,7 +242,7 @@ def _dominates(first: ScoreTable, second: ScoreTable, costs: CostDistribution) -
     cuts = np.array([costs.low, *within[_ROWS::_ROWS], costs.high])
     better: set[str] = set()
     for low, high, one, two in zip(cuts, cuts[1:], _stretches(first, cuts), _stretches(second, cuts), strict=False):
-        found = dominance(one, two, low=low, high=high).stretches
+        found = inference.dominance(one, two, low=low, high=high).stretches
         # the lower end belongs to the stretch before
         better |= {name for start, stop, name in found if start < stop or low == costs.low}
         if "b" in better:
@@ -354,19 +343,19 @@ class Standings:
 
     models: tuple[str, ...]
     score_tables: tuple[ScoreTable, ...]
-    moments: Decisions
+    moments: inference.Decisions
     results: tuple[ModelResult, ...]
     options: Options
     n_rows: int
     n_dropped: int = 0
     backend: str | None = None
     source: str | None = None
-    rows: PairedRows | None = None
+    rows: inference.PairedRows | None = None
     groups: Groups = field(default_factory=Groups)
     provenance: dict[str, str] = field(default_factory=dict)
     information: ValueOfInformation | None = None
     deferral: DeferredModels | None = None
-    pairs: PairSums | None = None
+    pairs: inference.PairSums | None = None
     outcome: Outcome | None = None
     imputations: tuple[Standings, ...] = ()
     _charged: Charged | None = None  # amounts of rows that are not kept
@@ -432,7 +421,7 @@ class Standings:
         return "" if self.rows is None or self.rows.origin is None else self.rows.origin.outcome.summary
 
     @cached_property
-    def money(self) -> dict[str, Money]:
+    def money(self) -> dict[str, inference.Money]:
         """What acting by each model costs and saves in money, as stated; empty unless rows have amounts.
 
         It is per 1,000 rows, unless ``per=`` asked for another number or the total.
@@ -447,7 +436,7 @@ class Standings:
         return self._charged.money if self._charged else money_by_model(self.models, self.rows, self.options)
 
     @cached_property
-    def money_over_costs(self) -> dict[str, dict[str, Money]]:
+    def money_over_costs(self) -> dict[str, dict[str, inference.Money]]:
         """The same over the cost ratios of the evaluation, by which amounts are held as stated; empty for one ratio.
 
         Examples
@@ -464,7 +453,7 @@ class Standings:
             return self._charged.over_costs
         found = {
             scale: money_by_model(self.models, self.rows, self.options, costs=self.costs, scale=scale)
-            for scale in MONEY_SCALES
+            for scale in inference.MONEY_SCALES
         }
         return {scale: by_model for scale, by_model in found.items() if by_model}
 
@@ -541,7 +530,7 @@ class Standings:
         return self[self.ranking[0]]
 
     @cached_property
-    def selection(self) -> Selection | None:
+    def selection(self) -> inference.Selection | None:
         """What may be said of the best decision although it was picked for being that; None where nothing is sure.
 
         Examples
@@ -572,10 +561,10 @@ class Standings:
             own = self[first].score
             return {name: (0.0 if name == first else self[name].score - own, math.nan, math.nan) for name in names}
         asked: dict[str, Any] = {"n_tried": self.options.n_tried, "confidence_level": self.confidence_level}
-        return differences_from(contest, first, **asked)
+        return inference.differences_from(contest, first, **asked)
 
     @cached_property
-    def decompositions(self) -> dict[int, DecompositionInterval | None]:
+    def decompositions(self) -> dict[int, inference.DecompositionInterval | None]:
         """Decompositions of the costs of models for the population, by their places, as far as they were asked for."""
         return {}
 
@@ -637,7 +626,7 @@ class Standings:
         """
         return self.score_tables[self.models.index(name)]
 
-    def difference(self, a: str, b: str) -> Comparison:
+    def difference(self, a: str, b: str) -> inference.Comparison:
         """Paired difference in expected cost, as :meth:`Evaluation.compare` gives it, without the dominance.
 
         Parameters
@@ -655,7 +644,7 @@ class Standings:
         >>> evaluate([0, 1], {"a": [0.1, 0.9], "b": [0.2, 0.8]}).difference("a", "b").dominance is None
         True
         """
-        return comparison_from_moments(self.moments, (self.place(a), self.place(b)), (a, b), self.options)
+        return inference.comparison_from_moments(self.moments, (self.place(a), self.place(b)), (a, b), self.options)
 
 
 # The ranking as records: which rows and numbers, in which order; tables and faces only render them.
@@ -751,7 +740,7 @@ def mean_facts(each: Sequence[ModelResult]) -> dict[str, Any]:
     """What is known of a model beside its cost, as the mean over completed data sets."""
 
     def mean(values: Iterable[float]) -> float:
-        return mean_of(list(values))
+        return inference.mean_of(list(values))
 
     shares = [one.in_range[0] for one in each]
     inside = [

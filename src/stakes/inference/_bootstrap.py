@@ -17,20 +17,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import (
-    BinarySample,
-    Bools,
-    Floats,
-    Integers,
-    by_name,
-    check_choice,
-    check_flag,
-    check_level,
-    check_same_order,
-    check_whole,
-    generator,
-    settled_order,
-)
+from stakes.base import validation
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import metric_range
@@ -42,7 +29,7 @@ from stakes.outputs.text import guess, level_name
 from stakes.variance.dependence import check_dependence
 from stakes.variance.sums import Clusters, members
 
-Draw = Callable[[np.random.Generator], Integers]
+Draw = Callable[[np.random.Generator], validation.Integers]
 Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
 Kind = Literal["percentile", "basic", "normal"]
 
@@ -60,10 +47,10 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
+def draw_rows(strata: Sequence[validation.Integers], n: int) -> Draw:
     """Build a function that draws how often each of n rows is resampled, independently within strata."""
 
-    def draw(rng: np.random.Generator) -> Integers:
+    def draw(rng: np.random.Generator) -> validation.Integers:
         counts = np.zeros(n, dtype=np.intp)
         for rows in strata:
             if len(rows):
@@ -73,11 +60,11 @@ def draw_rows(strata: Sequence[Integers], n: int) -> Draw:
     return draw
 
 
-def draw_clusters(codes: Integers) -> Draw:
+def draw_clusters(codes: validation.Integers) -> Draw:
     """Build a function that draws how often each row is resampled with its cluster."""
     clusters = int(codes.max()) + 1
 
-    def draw(rng: np.random.Generator) -> Integers:
+    def draw(rng: np.random.Generator) -> validation.Integers:
         return np.bincount(rng.integers(0, clusters, clusters), minlength=clusters)[codes]
 
     return draw
@@ -88,7 +75,7 @@ def draw_blocks(n: int, length: int) -> Draw:
     lengths = np.full(math.ceil(n / length), length)
     lengths[-1] = n - length * (len(lengths) - 1)
 
-    def draw(rng: np.random.Generator) -> Integers:
+    def draw(rng: np.random.Generator) -> validation.Integers:
         starts = rng.integers(0, n, len(lengths))
         steps = np.bincount(starts, minlength=2 * n) - np.bincount(starts + lengths, minlength=2 * n)
         counts = np.cumsum(steps)
@@ -97,7 +84,7 @@ def draw_blocks(n: int, length: int) -> Draw:
     return draw
 
 
-def draw_counts(counts: Integers) -> Draw:
+def draw_counts(counts: validation.Integers) -> Draw:
     """Build a function that draws how many of n equal rows each cell gets; its array is reused by the next draw."""
     n = int(counts.sum())
     if n > _TIED * len(counts):
@@ -108,7 +95,7 @@ def draw_counts(counts: Integers) -> Draw:
     # written anew by every draw: fresh memory of this size would cost more than the draw
     rows, found = np.empty(n, dtype=np.intp), np.zeros(len(counts), dtype=np.intp)
 
-    def draw(rng: np.random.Generator) -> Integers:
+    def draw(rng: np.random.Generator) -> validation.Integers:
         rows[:] = rng.integers(0, n, n)
         drawn = np.bincount(rows, minlength=n)
         found[used] = drawn if len(used) == n else np.add.reduceat(drawn, starts)
@@ -156,11 +143,11 @@ class TableSource:
         return int(np.dot(positives, 2 * below[found] - negatives[found])) / pairs if pairs else math.nan
 
     @cached_property
-    def _area_buffers(self) -> tuple[Integers, Integers]:
+    def _area_buffers(self) -> tuple[validation.Integers, validation.Integers]:
         """A buffer for cumulative negatives, and the indices of the scores of positives."""
         return np.empty(len(self.table.scores), dtype=np.intp), np.flatnonzero(self.table.positives)
 
-    def _counts(self, rng: np.random.Generator) -> Sequence[Integers]:
+    def _counts(self, rng: np.random.Generator) -> Sequence[validation.Integers]:
         """Draw the rows of each class in each cell; the arrays are reused by the next draw."""
         drawn = [draw(rng) for draw in self.draws]
         return np.split(drawn[0], 2) if len(drawn) == 1 else drawn
@@ -172,13 +159,13 @@ class Workspace:
     def __init__(self) -> None:
         self._buffers: dict[str, NDArray[Any]] = {}
 
-    def taken(self, name: str, values: NDArray[Any], places: Integers) -> NDArray[Any]:
+    def taken(self, name: str, values: NDArray[Any], places: validation.Integers) -> NDArray[Any]:
         """Copy some entries of an array into the buffer of this name."""
         return values.take(places, out=self._buffer(name, len(places), values), mode="clip")
 
-    def floats(self, name: str, values: NDArray[Any]) -> Floats:
+    def floats(self, name: str, values: NDArray[Any]) -> validation.Floats:
         """Copy numbers as floats into the buffer of this name."""
-        out: Floats = self._buffer(name, len(values), np.empty(0))
+        out: validation.Floats = self._buffer(name, len(values), np.empty(0))
         out[:] = values
         return out
 
@@ -188,7 +175,7 @@ class Workspace:
         return self._buffers[name][:size]
 
 
-def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[float, float]]:
+def row_counts(table: ScoreTable) -> tuple[tuple[validation.Integers, validation.Integers], tuple[float, float]]:
     """Return the rows of each class in each cell, and the weight of a row; raise if weights differ."""
     counts, units = [], []
     for name in ("negatives", "positives"):
@@ -211,13 +198,13 @@ def row_counts(table: ScoreTable) -> tuple[tuple[Integers, Integers], tuple[floa
 class RowSource:
     """Resampled tables of several models on the same rows."""
 
-    models: Sequence[tuple[Floats, Integers]]
-    weight: Floats | None
+    models: Sequence[tuple[validation.Floats, validation.Integers]]
+    weight: validation.Floats | None
     draw: Draw
     prevalence: float | None = None
 
     @classmethod
-    def of(cls, samples: Sequence[BinarySample], draw: Draw, prevalence: float | None) -> RowSource:
+    def of(cls, samples: Sequence[validation.BinarySample], draw: Draw, prevalence: float | None) -> RowSource:
         return cls([cells_by_score(each.score, each.y) for each in samples], samples[0].weight, draw, prevalence)
 
     def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
@@ -234,15 +221,15 @@ class RowSource:
         return [table.with_prevalence(self.prevalence) for table in tables] if complete else []
 
 
-def cells_by_score(score: Floats, y: Bools) -> tuple[Floats, Integers]:
+def cells_by_score(score: validation.Floats, y: validation.Bools) -> tuple[validation.Floats, validation.Integers]:
     """Distinct scores, and the cell of each row: two for each score, by class."""
     scores, level = np.unique(score + 0.0, return_inverse=True)
     return scores, 2 * level.reshape(-1) + y
 
 
 def sums_by_cell(
-    scores: Floats, code: Integers, columns: list[Floats]
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    scores: validation.Floats, code: validation.Integers, columns: list[validation.Floats]
+) -> tuple[validation.Floats, validation.Floats, validation.Floats, validation.Floats, validation.Floats]:
     """Sum weights, and squared weights if they differ, into the columns of a table of the scores with weight."""
     cells = [np.bincount(code, column, minlength=2 * len(scores)).reshape(-1, 2) for column in columns]
     seen = cells[0].sum(axis=1) > 0.0
@@ -262,7 +249,7 @@ class OutcomeSource:
     """Resampled tables of several models; ``redrawn`` counts resamples without follow-up to the horizon."""
 
     outcome: TimeToEvent
-    models: Sequence[tuple[Floats, Integers]]
+    models: Sequence[tuple[validation.Floats, validation.Integers]]
     draw: Draw
     redrawn: int = 0
 
@@ -286,7 +273,7 @@ class OutcomeSource:
         told: dict[str, Any] = {"n_rows": int(counts.sum()), "about": outcome.about}
         return [ScoreTable(*sums_by_cell(*model, [weight, squared]), **told) for model in self.models]
 
-    def _drawn(self, rng: np.random.Generator) -> tuple[Integers, TimeToEvent]:
+    def _drawn(self, rng: np.random.Generator) -> tuple[validation.Integers, TimeToEvent]:
         for _ in range(_MOST_REDRAWN):
             counts = self.draw(rng)
             try:
@@ -342,24 +329,24 @@ class Bootstrap(Tabular):
 
     models: tuple[str, ...]
     terms: tuple[str, ...]
-    values: Floats
-    replicates: Floats
+    values: validation.Floats
+    replicates: validation.Floats
     scheme: str
     confidence_level: float
     redrawn: int = 0
     ends: tuple[float, float] = (-math.inf, math.inf)
 
     @property
-    def standard_errors(self) -> Floats:
+    def standard_errors(self) -> validation.Floats:
         """Standard deviation of the replicates, shape (models, terms)."""
         return _quietly(lambda: np.nanstd(self.replicates, axis=0, ddof=1))
 
     @property
-    def biases(self) -> Floats:
+    def biases(self) -> validation.Floats:
         """Mean of the replicates minus the value, shape (models, terms)."""
         return _quietly(lambda: np.nanmean(self.replicates, axis=0) - self.values)
 
-    def intervals(self, kind: Kind = "percentile") -> Floats:
+    def intervals(self, kind: Kind = "percentile") -> validation.Floats:
         """Lower and upper ends, shape (2, models, terms).
 
         Parameters
@@ -383,7 +370,7 @@ class Bootstrap(Tabular):
         >>> bootstrap(y_true, y_prob, "roc_auc_score", n_resamples=50, random_state=0).intervals("basic").shape
         (2, 1, 1)
         """
-        check_choice(kind, "kind", KINDS)
+        validation.check_choice(kind, "kind", KINDS)
         tail = 0.5 - self.confidence_level / 2.0
         if kind == "normal":
             half = NormalDist().inv_cdf(1.0 - tail) * self.standard_errors
@@ -391,7 +378,7 @@ class Bootstrap(Tabular):
         ends = _quietly(lambda: np.nanquantile(self.replicates, [tail, 1.0 - tail], axis=0))
         return ends if kind == "percentile" else self._within(2.0 * self.values - ends[::-1])
 
-    def _within(self, intervals: Floats) -> Floats:
+    def _within(self, intervals: validation.Floats) -> validation.Floats:
         """Clip intervals to the range of the statistic."""
         low, high = np.minimum(self.ends[0], self.values), np.maximum(self.ends[1], self.values)
         return np.asarray(np.clip(intervals, low, high))
@@ -422,7 +409,7 @@ class Bootstrap(Tabular):
         ('a - b',)
         """
         for name in (a, b):
-            check_choice(name, "the model", self.models)
+            validation.check_choice(name, "the model", self.models)
         one, two = [self.models.index(a)], [self.models.index(b)]
         values, replicates = self.values[one] - self.values[two], self.replicates[:, one] - self.replicates[:, two]
         ends = self.ends[0] - self.ends[1], self.ends[1] - self.ends[0]
@@ -536,14 +523,14 @@ def bootstrap(
     >>> bootstrap(y_true, y_prob, "net_benefit_score", threshold=0.5, n_resamples=200, random_state=1)
     Bootstrap(net_benefit_score = 0.25, 95% interval [0.025, 0.475], 200 resamples of rows)
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
-    level, draws = check_level(confidence_level), check_whole(n_resamples, "n_resamples", _LEAST)
-    rng, (name, function, scores_only) = generator(random_state), _statistic(metric, options)
-    named = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"": y_prob}
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
+    level, draws = validation.check_level(confidence_level), validation.check_whole(n_resamples, "n_resamples", _LEAST)
+    rng, (name, function, scores_only) = validation.generator(random_state), _statistic(metric, options)
+    named = validation.by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"": y_prob}
     if not named:
         raise ValueError("y_prob must hold at least one model, got an empty mapping.")
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
-    data["probability"] = check_flag(probability, "probability") and not scores_only
+    data["probability"] = validation.check_flag(probability, "probability") and not scores_only
     source, whole, scheme = _source(
         y_true, list(named.values()), data, prevalence=prevalence, clusters=clusters, block_length=block_length
     )
@@ -568,7 +555,9 @@ def bootstrap(
     return found
 
 
-def _replicates(resampled: Callable[[], Any], into: Floats, report: Callable[[int, int], object]) -> Floats:
+def _replicates(
+    resampled: Callable[[], Any], into: validation.Floats, report: Callable[[int, int], object]
+) -> validation.Floats:
     from sklearn.exceptions import UndefinedMetricWarning
 
     with warnings.catch_warnings():
@@ -627,7 +616,7 @@ def _source(
     if scheme == "clusters":
         _warn_of_a_large_cluster(clusters, samples[0], data, by_class=prevalence is not None or not data["probability"])
     if scheme == "rows":
-        order = settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
+        order = validation.settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
         samples = [sample.arranged(order) for sample in samples]
     tables = [ScoreTable.from_sample(sample) for sample in samples]
     if prevalence is not None:
@@ -660,7 +649,7 @@ def _as_mapping(value: float | Mapping[str, float], name: str) -> Mapping[str, f
     return value if isinstance(value, Mapping) else {name: value}
 
 
-def _quietly(result: Callable[[], Floats]) -> Floats:
+def _quietly(result: Callable[[], validation.Floats]) -> validation.Floats:
     """Suppress numpy's warnings on infinite or undefined replicates."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -670,7 +659,7 @@ def _quietly(result: Callable[[], Floats]) -> Floats:
 def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
     if callable(progress):
         return progress
-    if not check_flag(progress, "progress"):
+    if not validation.check_flag(progress, "progress"):
         return lambda _done, _all: None
 
     begun = monotonic()
@@ -685,7 +674,9 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
     return write
 
 
-def _warn_of_a_large_cluster(clusters: Any, sample: BinarySample, data: dict[str, Any], *, by_class: bool) -> None:
+def _warn_of_a_large_cluster(
+    clusters: Any, sample: validation.BinarySample, data: dict[str, Any], *, by_class: bool
+) -> None:
     codes, _ = check_dependence(clusters, None, len(sample.y), data["sample_weight"])
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
     if codes is None:
@@ -696,7 +687,7 @@ def _warn_of_a_large_cluster(clusters: Any, sample: BinarySample, data: dict[str
 
 
 def _warn_of_undefined(result: Bootstrap) -> None:
-    missing: Bools = np.any(np.isnan(result.replicates), axis=(1, 2))
+    missing: validation.Bools = np.any(np.isnan(result.replicates), axis=(1, 2))
     if missing.any() and not np.isnan(result.values).any():
         warnings.warn(
             f"{int(missing.sum()):,} of {len(missing):,} resamples leave the statistic undefined, mostly for want of "

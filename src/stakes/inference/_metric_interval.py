@@ -9,18 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stakes.base import validation
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    Floats,
-    Integers,
-    brief,
-    check_level,
-    check_names,
-    check_same_order,
-    check_weights,
-    to_array,
-    to_floats,
-)
 from stakes.core.options import evaluation_data, with_fixed_weights
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import (
@@ -50,7 +40,7 @@ from stakes.variance.dependence import Design, check_dependence, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import Estimate, Moments, moments_of
 
-Dependence = tuple[Integers | None, int | str | None]
+Dependence = tuple[validation.Integers | None, int | str | None]
 
 
 # A metric over several horizons of the same follow-up: its mean by the trapezoidal rule, with an interval.
@@ -101,11 +91,11 @@ def integrated_metric(
     >>> integrated_metric(outcome, [0.9, 0.3, 0.6, 0.2, 0.4] * 8, "bounded_brier_loss", horizons=[2, 4])
     Estimate(bounded_brier_loss, horizons 2 to 4 = 0.115, 95% interval [0.08441, 0.1456])
     """
-    check_same_order(outcome=outcome, y_prob=y_prob)
-    level = check_level(confidence_level)
+    validation.check_same_order(outcome=outcome, y_prob=y_prob)
+    level = validation.check_level(confidence_level)
     if not isinstance(outcome, TimeToEvent):
         raise ValueError(f"outcome must be a TimeToEvent, got {type(outcome).__name__}.")
-    times = to_floats(to_array(horizons, "horizons"), "horizons")
+    times = validation.to_floats(validation.to_array(horizons, "horizons"), "horizons")
     if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
         raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
     mean, columns = row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
@@ -129,8 +119,8 @@ def _check_metric(metric: Any) -> str:
     raise ValueError(f"metric must be the name of a mean over rows, got {metric!r}.")
 
 
-def _score_columns(y_prob: ArrayLike, count: int) -> list[Floats]:
-    scores = to_array(y_prob, "y_prob")
+def _score_columns(y_prob: ArrayLike, count: int) -> list[validation.Floats]:
+    scores = validation.to_array(y_prob, "y_prob")
     if scores.ndim == 2 and scores.shape[1] == count:
         return list(scores.T)
     if scores.ndim != 1:
@@ -237,11 +227,11 @@ def metric_interval(
     >>> metric_interval(y_true, y_prob, "bounded_brier_loss", bounds=(0.2, 0.6))
     Estimate(bounded_brier_loss = 0.078, 95% interval [0.0455, 0.1105])
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight, clusters=clusters)
     said = ""
     if y_prob is None and isinstance(y_true, ScoreTable):  # the rows that the weights were estimated from are not here
         y_true, said = with_fixed_weights(y_true)
-    level, name = check_level(confidence_level), _check_asked(metric, method)
+    level, name = validation.check_level(confidence_level), _check_asked(metric, method)
     data: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "prevalence": prevalence}
     data["logits"] = logits
     about = data | {"probability": _needs_probability(name), "amounts": name in _FOR_AMOUNTS}
@@ -370,8 +360,8 @@ def metric_difference(
     >>> metric_difference(y_true, a, b, "roc_auc_score").difference.__round__(3)
     0.18
     """
-    check_same_order(y_true=y_true, a=a, b=b, sample_weight=sample_weight, clusters=clusters)
-    level = check_level(confidence_level)
+    validation.check_same_order(y_true=y_true, a=a, b=b, sample_weight=sample_weight, clusters=clusters)
+    level = validation.check_level(confidence_level)
     if any(isinstance(value, ScoreTable) for value in (y_true, a, b)):
         raise ValueError(PAIRED_NEEDS_ROWS)
     name = _check_asked(metric, method)
@@ -390,7 +380,7 @@ def metric_difference(
     if method == "delong" and isinstance(gap, AreaDifference):
         found = gap.delong(level)
     note = _note([(one.note, one.interval(level)) for one in each])
-    return Comparison(*check_names(names), gap.value, gap.standard_error, *found, name, level, note=note)
+    return Comparison(*validation.check_names(names), gap.value, gap.standard_error, *found, name, level, note=note)
 
 
 def _difference(
@@ -426,15 +416,17 @@ def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
 def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
     """Format the number of rows (clusters) for messages."""
     if clusters is not None:
-        return len(np.unique(to_array(clusters, "clusters")))
+        return len(np.unique(validation.to_array(clusters, "clusters")))
     if isinstance(y_true, Outcome):
         return int(np.count_nonzero(y_true.present))
-    return len(to_array(y_true, "y_true")) if sample_weight is None else int(np.count_nonzero(sample_weight))
+    return len(validation.to_array(y_true, "y_true")) if sample_weight is None else int(np.count_nonzero(sample_weight))
 
 
 def _check_asked(metric: Any, method: Any) -> str:
     if not isinstance(metric, str):
-        raise ValueError(f"metric must be the name of a metric, such as 'bounded_brier_loss', got {brief(metric)}.")
+        raise ValueError(
+            f"metric must be the name of a metric, such as 'bounded_brier_loss', got {validation.brief(metric)}."
+        )
     if not isinstance(method, str) or method not in _METHODS or (method == "delong" and metric != "roc_auc_score"):
         raise ValueError(f'method must be "student", or "delong" for "roc_auc_score", got {method!r} for {metric!r}.')
     return metric
@@ -466,7 +458,7 @@ def _multiclass(
             raise ValueError(f"{name}= is for metrics of two classes, which {metric!r} is not, got {about[name]!r}.")
     check_parameters(METRICS[metric], options)
     values = np.asarray(METRICS[metric].function(*data, per_sample=True, **options), dtype=np.float64)
-    weight = check_weights(about["sample_weight"], len(values))
+    weight = validation.check_weights(about["sample_weight"], len(values))
     if weight is not None:
         values, weight = values[weight > 0.0], weight[weight > 0.0]
     codes, lags = check_dependence(*dependence, len(values), about["sample_weight"])
@@ -581,8 +573,11 @@ def random_effects(values: ArrayLike, standard_errors: ArrayLike, *, confidence_
     """
     from scipy.special import stdtrit
 
-    level = check_level(confidence_level)
-    y, errors = to_floats(np.asarray(values), "values"), to_floats(np.asarray(standard_errors), "standard_errors")
+    level = validation.check_level(confidence_level)
+    y, errors = (
+        validation.to_floats(np.asarray(values), "values"),
+        validation.to_floats(np.asarray(standard_errors), "standard_errors"),
+    )
     if y.ndim != 1 or y.shape != errors.shape or len(y) < _LEAST:
         raise ValueError(
             f"values and standard_errors must pair, at least {_LEAST} of them, got shapes {y.shape} and {errors.shape}."
@@ -614,7 +609,7 @@ def random_effects(values: ArrayLike, standard_errors: ArrayLike, *, confidence_
     )
 
 
-def _variance_between(y: Floats, v: Floats) -> float:
+def _variance_between(y: validation.Floats, v: validation.Floats) -> float:
     """Where the restricted log-likelihood is highest: its slope falls through 0, or is negative at 0 already."""
     from scipy.optimize import brentq
 
@@ -632,7 +627,7 @@ def _variance_between(y: Floats, v: Floats) -> float:
     return float(brentq(slope, 0.0, high, xtol=_TOLERANCE * high, rtol=_TOLERANCE))
 
 
-def _expected_elsewhere(y: Floats, v: Floats, tail: float) -> tuple[float, float]:
+def _expected_elsewhere(y: validation.Floats, v: validation.Floats, tail: float) -> tuple[float, float]:
     """Quantiles of another centre's true value, over the confidence distribution of the variance between centres."""
     from scipy.optimize import brentq
     from scipy.special import chdtri, ndtr
@@ -650,10 +645,10 @@ def _expected_elsewhere(y: Floats, v: Floats, tail: float) -> tuple[float, float
     return first, last
 
 
-def _solve_q(y: Floats, v: Floats, goal: Floats) -> Floats:
+def _solve_q(y: validation.Floats, v: validation.Floats, goal: validation.Floats) -> validation.Floats:
     """The variances at which the generalised Q, which falls in them, has these values; 0 where it starts below."""
 
-    def q(tau2: Floats) -> Floats:
+    def q(tau2: validation.Floats) -> validation.Floats:
         w = 1.0 / (v + tau2[:, None])
         gap = y - (w @ y / w.sum(axis=1))[:, None]
         return np.asarray((w * np.square(gap)).sum(axis=1))

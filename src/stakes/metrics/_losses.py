@@ -11,18 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import (
-    Floats,
-    check_number,
-    check_same_order,
-    check_scores,
-    check_size,
-    check_unit,
-    check_weights,
-    check_whole,
-    to_array,
-    to_floats,
-)
+from stakes.base import validation
 from stakes.core.options import (
     EvaluationData,
     check_rule,
@@ -69,7 +58,7 @@ def expected_regret(
     unit_cost: float = 1.0,
     per: float = 1.0,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """What acting on the scores costs per decision, over the cost ratios that are plausible.
 
     Parameters
@@ -171,7 +160,7 @@ def _loss(
     *,
     logits: bool,
     per_sample: bool,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Expected regret of all rows (labels, scores, weights, positive label, prevalence), or that of each of them."""
     rule, costs = check_rule(rule), as_costs(costs)
     data = evaluation_data(*rows, amounts=True, logits=logits, per_sample=per_sample)
@@ -235,9 +224,9 @@ def promised_regret(
     >>> promised_regret([0.1, 0.4], costs=0.2)
     0.1
     """
-    check_same_order(y_prob=y_prob, sample_weight=sample_weight)
-    score = check_scores(to_array(y_prob, "y_prob"), "y_prob")
-    weight = check_weights(sample_weight, len(score))
+    validation.check_same_order(y_prob=y_prob, sample_weight=sample_weight)
+    score = validation.check_scores(validation.to_array(y_prob, "y_prob"), "y_prob")
+    weight = validation.check_weights(sample_weight, len(score))
     costs = as_costs(costs)
     name, factor = check_scale(scale, costs)
     factor *= check_units(name, unit_cost, per)
@@ -258,7 +247,7 @@ def bounded_brier_loss(
     unit_cost: float = 1.0,
     per: float = 1.0,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Brier score that counts only the thresholds you might use: regret, uniform over cost ratios in the bounds.
 
     Parameters
@@ -328,7 +317,7 @@ def bounded_log_loss(
     unit_cost: float = 1.0,
     per: float = 1.0,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Log loss that counts only the thresholds you might use: regret, uniform over log-odds in the bounds.
 
     Parameters
@@ -402,7 +391,7 @@ def beta_loss(
     unit_cost: float = 1.0,
     per: float = 1.0,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Proper loss whose cost ratios follow a Beta distribution: peaked where your costs are.
 
     Parameters
@@ -476,7 +465,7 @@ def shifted_brier_loss(
     unit_cost: float = 1.0,
     per: float = 1.0,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Brier score moved to your typical threshold: half of the weight lies below ``median``, half above.
 
     Parameters
@@ -591,7 +580,7 @@ def net_benefit_score(
     >>> net_benefit_score([0, 0, 0, 1], [0.1, 0.3, 0.1, 0.6], threshold=0.2)  # 1/4 - 1/4 * 0.2/0.8
     0.1875
     """
-    t = check_unit(threshold, "threshold", open_high=True)
+    t = validation.check_unit(threshold, "threshold", open_high=True)
     rule = check_rule(rule)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, amounts=True)
     if rule == "optimal":
@@ -600,7 +589,7 @@ def net_benefit_score(
     return float(hits - alarms * t / (1.0 - t))
 
 
-def _rates_at(data: EvaluationData, threshold: float) -> Floats:
+def _rates_at(data: EvaluationData, threshold: float) -> validation.Floats:
     """True and false positives at a threshold, as shares of all rows; exactly 0 if no row is acted on."""
     if data.sample is None:
         table, acting = data.table, data.table.scores >= threshold
@@ -623,7 +612,7 @@ def average_net_benefit_score(
     prevalence: float | None = None,
     logits: bool = False,
     per_sample: bool = False,
-) -> float | Floats:
+) -> float | validation.Floats:
     """Net benefit averaged over thresholds uniform in the bounds: the mean height of the decision curve.
 
     Parameters
@@ -769,7 +758,10 @@ def check_proper(
     low, high = as_bounds((low, high), "low, high")
     if not callable(loss):
         raise TypeError(f"loss must be a function of the probabilities and the class, got {loss!r}.")
-    atol, points = check_size(atol, "atol", zero=True), to_floats(to_array(points, "points"), "points").ravel()
+    atol, points = (
+        validation.check_size(atol, "atol", zero=True),
+        validation.to_floats(validation.to_array(points, "points"), "points").ravel(),
+    )
     lattice, beside = _lattice(n_classes, grid), np.empty((0, 2))
     if n_classes == 2:  # an end replaces a point of the lattice beside it, whose loss differs by no more than rounding
         at_an_end = np.abs(lattice[:, 1, None] - [low, high]).min(axis=1) < _ROUNDING**0.5
@@ -795,22 +787,22 @@ def check_proper(
     return Propriety(proper, proper and strict, float(excess[truth, report]), *pair)
 
 
-def _lattice(n_classes: Any, grid: Any) -> Floats:
+def _lattice(n_classes: Any, grid: Any) -> validation.Floats:
     """All probability vectors whose entries are multiples of 1 / grid."""
-    n_classes = check_whole(n_classes, "n_classes", 2)
-    grid = _GRIDS[n_classes > 2] if grid is None else check_whole(grid, "grid", 1)
+    n_classes = validation.check_whole(n_classes, "n_classes", 2)
+    grid = _GRIDS[n_classes > 2] if grid is None else validation.check_whole(grid, "grid", 1)
     bars = list(combinations(range(grid + n_classes - 1), n_classes - 1))
     edges = np.column_stack([np.full(len(bars), -1), np.array(bars), np.full(len(bars), grid + n_classes - 1)])
     return (np.diff(edges, axis=1) - 1) / grid
 
 
-def _pairs(second: Floats | list[float]) -> Floats:
+def _pairs(second: validation.Floats | list[float]) -> validation.Floats:
     """Stack the probabilities of two classes, from that of the second."""
     p = np.asarray(second, dtype=np.float64)
     return np.column_stack([1.0 - p, p])
 
 
-def _excess(points: Floats, loss: Callable[[tuple[float, ...], int], float]) -> Floats:
+def _excess(points: validation.Floats, loss: Callable[[tuple[float, ...], int], float]) -> validation.Floats:
     """Expected loss of each report (column) minus that of the truth (row); inf where report and truth are equal."""
     losses = np.array([[loss(p, k) for k in range(len(p))] for p in map(tuple, points.tolist())], dtype=np.float64)
     excess = np.zeros((len(points), len(points)))
@@ -884,7 +876,7 @@ def bounded_brier_skill_score(
     >>> round(bounded_brier_skill_score([0, 1], [0.2, 0.6]), 12)
     0.6
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, Uniform(*as_bounds(bounds)), rule, reference, "bounded_brier_skill_score")
@@ -945,7 +937,7 @@ def bounded_log_skill_score(
     >>> round(bounded_log_skill_score([0, 1], [0.2, 0.6]), 6)
     0.470553
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, LogOddsUniform(*as_bounds(bounds)), rule, reference, "bounded_log_skill_score")
@@ -1007,7 +999,7 @@ def regret_skill_score(
     >>> round(regret_skill_score([0, 1], [0.2, 0.6], costs=costs.Beta(1, 1)), 12)  # the Brier skill score
     0.6
     """
-    check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
+    validation.check_same_order(y_true=y_true, y_prob=y_prob, reference=reference, sample_weight=sample_weight)
     data = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits)
     reference = _reference_data(y_true, reference, sample_weight, pos_label, prevalence)
     return skill(data, as_costs(costs), rule, reference, "regret_skill_score")
@@ -1084,7 +1076,7 @@ def h_measure_score(
 
 def costs_of_severity(severity_ratio: float) -> Beta:
     """The cost distribution of a severity ratio, or raise."""
-    ratio = check_number(severity_ratio, "severity_ratio")
+    ratio = validation.check_number(severity_ratio, "severity_ratio")
     if not 0.0 < ratio < math.inf or math.isinf(1.0 / ratio):
         raise ValueError(f"severity_ratio and its inverse must be finite numbers > 0, got {severity_ratio}.")
     return Beta(2.0, 1.0 + 1.0 / ratio)
@@ -1113,7 +1105,7 @@ def reference_integral(data: EvaluationData, costs: CostDistribution, reference:
     """Integral of regret of the reference: the prevalence, a stated constant, or a forecast for the same rows."""
     if isinstance(reference, EvaluationData):
         return reference.integral(costs, "score")
-    constant = data.prevalence if reference is None else check_unit(reference, "reference")
+    constant = data.prevalence if reference is None else validation.check_unit(reference, "reference")
     return constant_integral(data.shares, costs, constant)
 
 

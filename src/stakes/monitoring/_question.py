@@ -8,22 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.validation import (
-    SQUARED_WELL,
-    check_choice,
-    check_flag,
-    check_kind,
-    check_number,
-    check_other_label,
-    check_same_order,
-    check_unit,
-    is_missing,
-    match_label,
-    one_of,
-    pick_positive_column,
-    to_array,
-    to_floats,
-)
+from stakes.base import validation
 from stakes.core.options import check_rule, evaluation_data, refuse_amounts
 from stakes.core.score_table import Rule, ScoreTable, losses_by_score, promised_losses, row_losses
 from stakes.costs import CostDistribution, as_costs
@@ -121,13 +106,13 @@ class Question:
         """Return the question with the label that stands beside the positive one, or raise for a third one."""
         if self.pos_label is None:  # 0 or -1 stands beside 1, by the rule of labels
             return self
-        found = check_other_label(labels, self.pos_label, self.neg_label)
+        found = validation.check_other_label(labels, self.pos_label, self.neg_label)
         return self if found in (None, self.neg_label) else replace(self, neg_label=found)
 
     def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
         """Sums of labelled rows, or of a table of their scores."""
         refuse_amounts(y_true)
-        check_same_order(y_true=y_true, y_prob=y_prob)
+        validation.check_same_order(y_true=y_true, y_prob=y_prob)
         if isinstance(y_true, ScoreTable):
             if self.pos_label not in (None, y_true.pos_label):
                 raise ValueError(
@@ -139,8 +124,8 @@ class Question:
             return replace(sums, neg_label=seen.neg_label)
         labels, known = known_labels(y_true, missing)
         seen = labels[known].tolist()
-        neg_label, pos_label = self.seeing(seen).neg_label, match_label(self.pos_label, seen)
-        column = y_prob if y_prob is None else pick_positive_column(y_prob, labels[known], pos_label)
+        neg_label, pos_label = self.seeing(seen).neg_label, validation.match_label(self.pos_label, seen)
+        column = y_prob if y_prob is None else validation.pick_positive_column(y_prob, labels[known], pos_label)
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         if known.any():
@@ -154,7 +139,7 @@ class Question:
 
     def check_costs(self, costs: ArrayLike) -> Floats:
         """Return what each row cost, or raise for the first that is out of bounds."""
-        found = to_floats(to_array(costs, "costs"), "costs")
+        found = validation.to_floats(validation.to_array(costs, "costs"), "costs")
         low, high = 0.0 - self.shift, self.largest - self.shift
         bad = ~((found >= low) & (found <= high))
         if found.ndim != 1 or not len(found) or bad.any():
@@ -166,15 +151,15 @@ class Question:
 def known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return labels and which are known; refuse missing ones unless they count as the dearest."""
     if missing is not None:
-        check_choice(missing, "missing", ("cost",))
-    labels = to_array(y_true, "y_true")
+        validation.check_choice(missing, "missing", ("cost",))
+    labels = validation.to_array(y_true, "y_true")
     if labels.ndim != 1:
         raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
     if not len(labels):
         raise ValueError("y_true must hold at least one row, got none.")
     known = np.ones(len(labels), dtype=bool)
     if labels.dtype.kind in "fO":
-        known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
+        known = np.array([not validation.is_missing(label) for label in labels.tolist()], dtype=bool)
     if missing is None and not known.all():
         raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}.")
     return labels, known
@@ -219,18 +204,18 @@ def ask(
 ) -> Question:
     """Check what is asked, and take the budget from the reference where none is named."""
     measure = as_costs(costs)
-    level = check_unit(alpha, "alpha", open_low=True, open_high=True)
-    check_choice(unit, "unit", UNITS)
-    tolerance = check_number(tolerance, "tolerance")
+    level = validation.check_unit(alpha, "alpha", open_low=True, open_high=True)
+    validation.check_choice(unit, "unit", UNITS)
+    tolerance = validation.check_number(tolerance, "tolerance")
     if not 0.0 <= tolerance < math.inf:
         raise ValueError(f"tolerance must be a share >= 0 of the reference's cost, got {tolerance}.")
-    most = largest_cost(measure) if largest is None else check_number(largest, "largest")
+    most = largest_cost(measure) if largest is None else validation.check_number(largest, "largest")
     if (budget is None) is (reference is None):
         raise ValueError("one of budget= and reference= must be given: what the cost must not exceed.")
     if budget is not None:
         if tolerance or model is not None:
             raise ValueError("tolerance= and model= belong to reference=: name the budget as it is to be kept.")
-        found = check_budget(check_number(budget, "budget"), most)
+        found = check_budget(validation.check_number(budget, "budget"), most)
         return Question(measure, found, most, found, level, unit)
     if largest is not None:
         raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
@@ -249,7 +234,7 @@ def check_budget(budget: float, largest: float) -> float:
         raise ValueError(
             f"budget must lie above 0 and below {largest:g}, the most that a row can cost, got {budget:g}."
         )
-    low, high = SQUARED_WELL
+    low, high = validation.SQUARED_WELL
     if budget < low or largest > high:
         raise ValueError(
             f"budget and largest must lie in [{low:g}, {high:g}], as costs are squared, got {budget:g} and {largest:g}."
@@ -259,7 +244,7 @@ def check_budget(budget: float, largest: float) -> float:
 
 def read_reference(costs: CostDistribution, reference: Any, model: str | None) -> tuple[KeptEvaluation, str, Rule]:
     """Return the reference, the model in it that is watched, and its rule; refuse those that do not fit."""
-    check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+    validation.check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
     if reference.options.costs != costs:
         raise ValueError(f"costs must be those of the reference, {reference.options.costs!r}, got {costs!r}.")
     rule = check_rule(reference.options.rule)
@@ -270,7 +255,7 @@ def read_reference(costs: CostDistribution, reference: Any, model: str | None) -
         raise ValueError(f"model must say which of the reference's models is watched: {', '.join(map(repr, names))}.")
     name = names[0] if model is None else model
     if name not in reference.tables:
-        raise ValueError(f"model must be {one_of(names, name)}.")
+        raise ValueError(f"model must be {validation.one_of(names, name)}.")
     return reference, name, rule
 
 
@@ -309,7 +294,7 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     >>> round(day_spread([100, 100, 100], [5.0, 7.0, 6.0], [2.5, 3.5, 3.0]), 3)
     0.613
     """
-    rows, total, square = (to_floats(to_array(part, name), name) for part, name in
+    rows, total, square = (validation.to_floats(validation.to_array(part, name), name) for part, name in
                            ((n, "n"), (totals, "totals"), (squares, "squares")))  # fmt: skip
     if not (rows.ndim == 1 and len(rows) >= 2 and rows.shape == total.shape == square.shape and np.all(rows >= 2.0)):
         raise ValueError(
@@ -337,7 +322,7 @@ def check_unit_fits(
     largest: float,
 ) -> None:
     """Refuse rows as the unit unless days before show that rows of a day have nothing in common."""
-    if unit == "day" or check_flag(force, "force"):
+    if unit == "day" or validation.check_flag(force, "force"):
         return
     if reference_days is None or len(reference_days) != 3:
         raise ValueError(

@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base import validation
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    Floats,
-    absent,
-    brief,
-    check_labels,
-    check_weights,
-    labels_seen,
-    positive_is_first,
-    row_labels,
-    to_array,
-    to_floats,
-)
 from stakes.outcomes._time_to_event import check_groups
 
 # Labels verified for some rows only: inverse-probability weights of the verified rows represent the others.
@@ -78,20 +67,22 @@ class PartlyVerified(Outcome):
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        self.row_labels = row_labels(y_true=y_true, groups=groups, probability=probability, sample_weight=sample_weight)
-        labels = to_array(y_true, "y_true")
+        self.row_labels = validation.row_labels(
+            y_true=y_true, groups=groups, probability=probability, sample_weight=sample_weight
+        )
+        labels = validation.to_array(y_true, "y_true")
         if labels.ndim != 1:
             raise ValueError(f"y_true must be 1-D, got shape {labels.shape}.")
         n = len(labels)
-        self.known, self.y = ~absent(labels), np.zeros(n, dtype=bool)
-        self.sample_weight = check_weights(sample_weight, n)
+        self.known, self.y = ~validation.absent(labels), np.zeros(n, dtype=bool)
+        self.sample_weight = validation.check_weights(sample_weight, n)
         if not (self.known & self.present).any():
             raise ValueError(f"y_true must hold some labels, got {n} missing.")
         try:
             known = np.array(labels[self.known].tolist())
-            self.y[self.known] = check_labels(known, pos_label)
-            self.positive_first = positive_is_first(known, self.y[self.known], pos_label)
-            self.labels = labels_seen(known, self.y[self.known], pos_label)
+            self.y[self.known] = validation.check_labels(known, pos_label)
+            self.positive_first = validation.positive_is_first(known, self.y[self.known], pos_label)
+            self.labels = validation.labels_seen(known, self.y[self.known], pos_label)
         except ValueError as error:
             raise ValueError(
                 f"{str(error).removesuffix('.')}; a label that was not looked up is None or nan."
@@ -100,7 +91,7 @@ class PartlyVerified(Outcome):
         self._share = self._verification_probability(groups, probability)
         self.weight = np.where(self.known, self.units / self._share, 0.0)
 
-    def _verification_probability(self, groups: Any, probability: Any) -> Floats:
+    def _verification_probability(self, groups: Any, probability: Any) -> validation.Floats:
         """Probability of verification of each row, known or estimated by group."""
         unseen = int(np.count_nonzero(~self.known & self.present))
         if groups is not None and probability is not None:
@@ -122,8 +113,8 @@ class PartlyVerified(Outcome):
             raise ValueError(f"no row of group {str(names[first])!r} was seen: nothing is known of its labels.")
         return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0.0)[self._codes])
 
-    def _check_probability(self, probability: Any) -> Floats:
-        share = to_floats(to_array(probability, "probability"), "probability")
+    def _check_probability(self, probability: Any) -> validation.Floats:
+        share = validation.to_floats(validation.to_array(probability, "probability"), "probability")
         if share.shape != self.y.shape:
             raise ValueError(f"probability must have one value for each of the {len(self.y)} rows, got {share.shape}.")
         bad = self.known & ~((share > 0.0) & (share <= 1.0))
@@ -148,7 +139,7 @@ class PartlyVerified(Outcome):
         """Estimated share of positives."""
         return float(self.weight[self.y].sum() / self.weight.sum())
 
-    def parts(self, parts: Floats) -> Floats:
+    def parts(self, parts: validation.Floats) -> validation.Floats:
         """Contributions of all rows to an error, including the estimation of the verification probabilities."""
         if self._codes is None:
             return parts
@@ -232,7 +223,7 @@ class Imputed:
 
     def __init__(self, scores: Sequence[ArrayLike]) -> None:
         if not isinstance(scores, list | tuple) or len(scores) < 2:
-            given = f"{len(scores)}" if isinstance(scores, list | tuple) else brief(scores)
+            given = f"{len(scores)}" if isinstance(scores, list | tuple) else validation.brief(scores)
             remedy = (
                 ": of a column for each data set make a list by list(scores.T)"
                 if getattr(scores, "ndim", 0) == 2
@@ -241,7 +232,7 @@ class Imputed:
             raise ValueError(
                 f"scores must be a list of two or more columns, one for each completed data set, got {given}{remedy}."
             )
-        self.row_labels = row_labels(scores=scores)
+        self.row_labels = validation.row_labels(scores=scores)
         self.scores = tuple(scores)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  (numpy's protocol)

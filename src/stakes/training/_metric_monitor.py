@@ -13,27 +13,9 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base import validation
 from stakes.base.multiclass import class_columns, is_tensor, rows_to_host, stated_labels, to_host
 from stakes.base.outcome import Outcome
-from stakes.base.validation import (
-    Floats,
-    brief,
-    by_label,
-    check_flag,
-    check_kind,
-    check_labels,
-    check_same_order,
-    check_scores,
-    check_weights,
-    check_whole,
-    frame_names,
-    labels_seen,
-    pick_positive_column,
-    plain_label,
-    positive_is_first,
-    positive_last,
-    to_array,
-)
 from stakes.core.score_table import ScoreTable, common_label
 from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
 from stakes.metrics import METRICS, MONEY, Metric, check_parameters, guess_metric
@@ -67,10 +49,10 @@ class TrainingScores:
     def __init__(
         self, correct: Any = None, *, logits: bool = False, labels: Any = None, pos_label: object = None
     ) -> None:
-        check_flag(logits, "logits")
+        validation.check_flag(logits, "logits")
         self.correct, self.logits, self.labels, self.pos_label = _check_correct(correct), logits, labels, pos_label
         named = (self.correct or {}).get("labels")
-        self._named = None if named is None else np.atleast_1d(to_array(named, "labels")).tolist()
+        self._named = None if named is None else np.atleast_1d(validation.to_array(named, "labels")).tolist()
         if self._named is not None and pos_label is not None and pos_label not in self._named:
             raise ValueError(f"labels of correct must hold pos_label={pos_label!r}, got {self._named}.")
         self._listed = [
@@ -89,7 +71,7 @@ class TrainingScores:
         """Whether scores are probabilities already."""
         return self.correct is None and not self.logits
 
-    def of_classes(self, y_prob: Any, labels: Any = None) -> Floats:
+    def of_classes(self, y_prob: Any, labels: Any = None) -> validation.Floats:
         """Probabilities of all classes, or of the positive one of two, in the population.
 
         ``labels``: those of the columns, where names of columns state them.
@@ -98,7 +80,7 @@ class TrainingScores:
         scores = self._undone(_score_column(y_prob), {"labels": labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
-    def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> Floats:
+    def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> validation.Floats:
         """Probability of the positive class in the population; log-odds stay what they are where scores only rank.
 
         ``first``: whether the positive class has the first of two columns.
@@ -106,7 +88,7 @@ class TrainingScores:
         given = self._positive_last(first=first, columns=scores.ndim)
         if self.logits and scores.shape[1:] == (2,):
             scores = np.subtract(*self._checked(scores).T[:: 1 if first else -1])
-        scores = self._undone(pick_positive_column(scores, _ORDER, not first), given)
+        scores = self._undone(validation.pick_positive_column(scores, _ORDER, not first), given)
         return _probabilities(scores) if self.logits and probability else scores
 
     def settings(self) -> dict[str, Any]:
@@ -129,11 +111,11 @@ class TrainingScores:
         elif columns == 1:
             raise ValueError(
                 f"{self._listed[0]} of correct must be a mapping of label to number beside one column of scores where "
-                f"the positive label sorts first, got {brief(given[self._listed[0]])}."
+                f"the positive label sorts first, got {validation.brief(given[self._listed[0]])}."
             )
-        return given | {name: np.atleast_1d(to_array(given[name], name))[::-1] for name in self._listed}
+        return given | {name: np.atleast_1d(validation.to_array(given[name], name))[::-1] for name in self._listed}
 
-    def _undone(self, scores: NDArray[Any], given: dict[str, Any]) -> Floats:
+    def _undone(self, scores: NDArray[Any], given: dict[str, Any]) -> validation.Floats:
         if self.correct is None:
             return self._checked(scores)
         given = dict(given)
@@ -144,17 +126,17 @@ class TrainingScores:
             return scores
         return undo_sampling(scores, **sampling, labels=given["labels"], logits=self.logits)
 
-    def _checked(self, scores: NDArray[Any]) -> Floats:
-        return check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
+    def _checked(self, scores: NDArray[Any]) -> validation.Floats:
+        return validation.check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
 
 
 def _score_column(y_prob: Any) -> NDArray[Any]:
     """Scores as an array; a single column as a vector."""
-    scores = to_array(y_prob, "y_prob")
+    scores = validation.to_array(y_prob, "y_prob")
     return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
 
-def _probabilities(logits: Floats) -> Floats:
+def _probabilities(logits: validation.Floats) -> validation.Floats:
     from scipy.special import expit, softmax
 
     return np.asarray(expit(logits) if logits.ndim == 1 else softmax(logits, axis=1))
@@ -389,7 +371,7 @@ class MetricMonitor:
         >>> auc.compute()
         0.5
         """
-        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         if not isinstance(y_true, Outcome) and not self.amount_is_weight and _all_zero(sample_weight, y_prob):
             return self
         if self.metric is MONEY:
@@ -406,7 +388,7 @@ class MetricMonitor:
         labels, columns = self._labels(y_true, y_prob)
         if not self._scores.as_given:
             y_prob = class_columns(y_true, y_prob, labels, _score_column(y_prob))
-            y_prob = self._scores.of_classes(y_prob, frame_names(y_true) or columns.named)
+            y_prob = self._scores.of_classes(y_prob, validation.frame_names(y_true) or columns.named)
         options = self.params | {"labels": labels}
         losses = self.metric.function(y_true, y_prob, per_sample=True, sample_weight=sample_weight, **options)
         loss, weight = _totals(losses, sample_weight)
@@ -449,7 +431,7 @@ class MetricMonitor:
         if self.settings() != other.settings():
             raise ValueError(f"monitors must be alike to be merged, got {self.settings()} and {other.settings()}.")
         both = copy(self)
-        positive = plain_label(self.params.get("pos_label"))
+        positive = validation.plain_label(self.params.get("pos_label"))
         both._other = common_label(positive, self._other, other._other, "merge needs monitors")
         both._columns = self._columns.joined(other._columns)
         both._rows = self._rows + other._rows
@@ -509,7 +491,7 @@ class MetricMonitor:
         if self.metric.task != "binary" or not self.metric.per_sample:
             return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
         # a mean over rows needs no table of sorted scores
-        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         labels, weight = to_host(y_true), to_host(sample_weight)
         scores, _ = self._corrected(self._on_host(y_prob), labels, weight, seen=_Columns())
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
@@ -632,15 +614,15 @@ class MetricMonitor:
         scores, columns = _score_column(y_prob), seen
         if scores.size and (scores.ndim == 2 or self._scores.by_order):
             columns = _two_columns(labels, self.params.get("pos_label"), weight, seen=seen)
-            scores = by_label(scores, y_prob, columns.labels)
+            scores = validation.by_label(scores, y_prob, columns.labels)
         if not self._scores.as_given:
             probability = self.metric.response == "probability"
             return self._scores.of_positive(scores, first=bool(columns.first), probability=probability), columns
         if seen.first is None or scores.ndim == 1:
             return y_prob, columns
-        present = np.ones(len(scores)) if weight is None else to_array(weight, "sample_weight")
+        present = np.ones(len(scores)) if weight is None else validation.to_array(weight, "sample_weight")
         scores = np.where(present[:, None] > 0.0, scores, 0.5)  # rows of weight zero count as absent
-        return pick_positive_column(scores, _ORDER, not columns.first), columns
+        return validation.pick_positive_column(scores, _ORDER, not columns.first), columns
 
 
 Criterion = str | Metric | MetricMonitor
@@ -660,7 +642,7 @@ def as_monitor(
 
 def _all_zero(sample_weight: Any, y_prob: Any) -> bool:
     """Whether no row of a batch counts."""
-    weight = None if sample_weight is None else to_array(to_host(sample_weight), "sample_weight")
+    weight = None if sample_weight is None else validation.to_array(to_host(sample_weight), "sample_weight")
     return weight is not None and weight.shape == (len(y_prob),) and not weight.any()
 
 
@@ -669,11 +651,11 @@ def _two_columns(labels: Any, pos_label: object, weight: Any, *, seen: _Columns)
     if isinstance(labels, Outcome):
         y, first, held = labels.y, labels.positive_first, labels.labels
     else:
-        labels = np.atleast_1d(to_array(labels, "y_true"))
-        weight = check_weights(weight, len(labels))
+        labels = np.atleast_1d(validation.to_array(labels, "y_true"))
+        weight = validation.check_weights(weight, len(labels))
         labels = labels if weight is None else labels[weight > 0.0]
-        y = check_labels(labels, pos_label)
-        first, held = positive_is_first(labels, y, pos_label), labels_seen(labels, y, pos_label)
+        y = validation.check_labels(labels, pos_label)
+        first, held = validation.positive_is_first(labels, y, pos_label), validation.labels_seen(labels, y, pos_label)
     if seen.first is not None and y.all():
         return seen
     if first is None:
@@ -691,8 +673,8 @@ def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
         return params.get("labels")
     named = {label for value in correct.values() if isinstance(value, Mapping) for label in value}
     if correct.get("y_train") is not None:
-        named |= set(to_array(correct["y_train"], "y_train").ravel().tolist())
-    return positive_last(positive, named)
+        named |= set(validation.to_array(correct["y_train"], "y_train").ravel().tolist())
+    return validation.positive_last(positive, named)
 
 
 def _registered(metric: object) -> Metric:
@@ -736,7 +718,7 @@ def _totals(losses: Any, sample_weight: Any) -> tuple[float, float]:
     if is_tensor(losses):
         weight = losses.new_tensor(np.asarray(to_host(sample_weight), dtype=np.float64))
     else:
-        weight = np.asarray(to_array(sample_weight, "sample_weight"), dtype=np.float64)
+        weight = np.asarray(validation.to_array(sample_weight, "sample_weight"), dtype=np.float64)
     keep = weight > 0
     return float((losses[keep] * weight[keep]).sum()), float(weight.sum())
 
@@ -1026,7 +1008,7 @@ def _outcomes(given: Any) -> tuple[RowCosts, ...]:
     """Outcomes of evaluation sets, that their labels tell apart."""
     found = () if given is None else (given,) if isinstance(given, RowCosts) else tuple(given)
     for place, each in enumerate(found):
-        check_kind(each, "outcome", RowCosts, "a RowCosts, or one for each evaluation set")
+        validation.check_kind(each, "outcome", RowCosts, "a RowCosts, or one for each evaluation set")
         if any(np.array_equal(each.y, other.y) for other in found[:place]):
             raise ValueError("outcome must hold sets of rows that their labels tell apart, got two with the same.")
     return found
@@ -1106,7 +1088,7 @@ def keras_metric(
     >>> model.fit(x_train, y_train, epochs=100, callbacks=[brier, stopping])  # doctest: +SKIP
     """
     monitor = _of_class_1(as_monitor(metric, params, correct=correct, logits=logits))
-    return _callback_class()(monitor, validation_data, check_whole(batch_size, "batch_size", 1))
+    return _callback_class()(monitor, validation_data, validation.check_whole(batch_size, "batch_size", 1))
 
 
 @cache
@@ -1144,7 +1126,7 @@ def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, An
     for batch in [data] if arrays else data:
         if not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
             raise ValueError("validation_data must hold (x, y) or (x, y, sample_weight), or an iterable of these.")
-        check_same_order(validation_data=batch)
+        validation.check_same_order(validation_data=batch)
         x, y_true, *weight = batch
         y_prob = model.predict(x, batch_size=batch_size, verbose=0) if arrays else model.predict_on_batch(x)
         yield _column(y_true), _column(y_prob), weight[0] if weight else None

@@ -15,18 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base import validation
 from stakes.base.formulas import DecidesByScore, Missing, decided, reaching, refuse_first_column
 from stakes.base.numerics import count_sample
-from stakes.base.validation import (
-    BinarySample,
-    Floats,
-    blocks,
-    check_level,
-    check_sample,
-    check_unit,
-    check_whole,
-    generator,
-)
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
@@ -70,8 +61,8 @@ class PopulationThreshold(DecidesByScore, Tabular):
     measure: Measure
     threshold: float
     utility: float
-    bootstrap_thresholds: Floats
-    bootstrap_utilities: Floats
+    bootstrap_thresholds: validation.Floats
+    bootstrap_utilities: validation.Floats
     confidence_level: float
     zero_division: float = 0.0
     _descending: bool = True
@@ -118,7 +109,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         """
         return self._predicted("y_score", y_score, missing)
 
-    def _decide(self, score: Floats) -> NDArray[np.int64]:
+    def _decide(self, score: validation.Floats) -> NDArray[np.int64]:
         score = clean_probabilities(score, probability=False)
         return decide(score, self.threshold, len(score), descending=self._descending)
 
@@ -346,11 +337,11 @@ def population_threshold(
     >>> population_threshold([0, 1, 0, 1], [0.1, 0.4, 0.45, 0.8], "jaccard", n_resamples=0)
     PopulationThreshold(Jaccard(): threshold 0.4, in-sample 0.666667)
     """
-    level = check_level(confidence_level)
-    n_resamples = check_whole(n_resamples, "n_resamples")
+    level = validation.check_level(confidence_level)
+    n_resamples = validation.check_whole(n_resamples, "n_resamples")
     refuse_weighing(y_true, "population_threshold")
     sample, scan = _read(y_true, y_score, measure, zero_division, sample_weight=sample_weight, pos_label=pos_label)
-    best, draws = scan.best(), scan.drawn(sample, n_resamples, generator(random_state)).T
+    best, draws = scan.best(), scan.drawn(sample, n_resamples, validation.generator(random_state)).T
     return PopulationThreshold(scan.measure, *best, draws[0], draws[1], level, scan.zero_division, scan.descending)
 
 
@@ -433,33 +424,33 @@ class _Scan:
 
     measure: Measure
     zero_division: float
-    scores: Floats
-    positives: Floats
-    negatives: Floats
+    scores: validation.Floats
+    positives: validation.Floats
+    negatives: validation.Floats
     descending: bool
     counted: bool = False  # without weights: sums of whole numbers are exact in any order
     single: bool = False  # one row at each score: the negatives are the others
 
     @classmethod
-    def of(cls, sample: BinarySample, measure: Measure, zero_division: float) -> _Scan:
+    def of(cls, sample: validation.BinarySample, measure: Measure, zero_division: float) -> _Scan:
         found = count_sample(sample)
         columns = found["scores"], found["positives"], found["negatives"]
         counted = sample.weight is None
         single = counted and len(columns[0]) == len(sample.y)
         return cls(measure, zero_division, *columns, measure.ranking().descending, counted, single)
 
-    def values(self) -> Floats:
+    def values(self) -> validation.Floats:
         """Value of the measure when all but the j lowest levels are acted on (the j lowest, if ascending)."""
         return np.concatenate([values for _, values in self._pieces()])
 
-    def _pieces(self) -> Iterator[tuple[int, Floats]]:
+    def _pieces(self) -> Iterator[tuple[int, validation.Floats]]:
         """Yield the values of some j, and the first of these j: a piece that stays in the cache."""
         columns = [self.positives, self.negatives]
         total = [float(column.sum()) if self.counted else _total(column) for column in columns]
         if self.single:
             columns.pop()
         start, known = 0, [np.zeros(1) for _ in columns]
-        for part in blocks(len(self.scores)):
+        for part in validation.blocks(len(self.scores)):
             known = [np.cumsum(np.append(x[-1:], column[part])) for x, column in zip(known, columns, strict=True)]
             skip = min(start, 1)
             positives = known[0][skip:]
@@ -467,7 +458,9 @@ class _Scan:
             yield start, self._at(positives, rest, (total[0], total[1]))
             start = part.stop + 1
 
-    def _at(self, positives: Floats, negatives: Floats, total: tuple[float, float]) -> Floats:
+    def _at(
+        self, positives: validation.Floats, negatives: validation.Floats, total: tuple[float, float]
+    ) -> validation.Floats:
         """Values by the weight of positives and of negatives in the lowest levels."""
         above = total[0] - positives, total[1] - negatives
         if self.descending:
@@ -491,7 +484,7 @@ class _Scan:
             return (float(self.scores[cut]) if cut < len(self.scores) else np.inf), sign * found
         return (float(self.scores[cut - 1]) if cut else -np.inf), sign * found
 
-    def drawn(self, sample: BinarySample, draws: int, rng: np.random.Generator) -> Floats:
+    def drawn(self, sample: validation.BinarySample, draws: int, rng: np.random.Generator) -> validation.Floats:
         """Best thresholds and their values on resampled rows, one row for each draw."""
         out = np.empty((draws, 2))
         if draws == 0:
@@ -509,12 +502,12 @@ class _Scan:
 
 def _read(
     y_true: ArrayLike, y_score: ArrayLike, measure: Any, zero_division: float, **options: Any
-) -> tuple[BinarySample, _Scan]:
+) -> tuple[validation.BinarySample, _Scan]:
     """Validate labels and scores, and count them by score."""
-    rule, fill = get_measure(measure), check_unit(zero_division, "zero_division")
+    rule, fill = get_measure(measure), validation.check_unit(zero_division, "zero_division")
     refuse_amounts(y_true)
     refuse_first_column(y_true, y_score, options.get("pos_label"), "y_score")
-    sample = check_sample(y_true, y_score, probability=False, name="y_score", **options)
+    sample = validation.check_sample(y_true, y_score, probability=False, name="y_score", **options)
     return sample, _Scan.of(sample, rule, fill)
 
 
@@ -523,15 +516,15 @@ def _tied_with(value: float) -> float:
     return value - 4.0 * float(np.spacing(abs(value))) if np.isfinite(value) else value
 
 
-def _total(weights: Floats) -> float:
+def _total(weights: validation.Floats) -> float:
     """Sum in the order of the running sums, so that the remainder after the last is exactly zero."""
     total = np.zeros(1)
-    for part in blocks(len(weights)):
+    for part in validation.blocks(len(weights)):
         total = np.cumsum(np.append(total, weights[part]))[-1:]
     return float(total[0])
 
 
-def _interval(draws: Floats, level: float) -> tuple[float, float]:
+def _interval(draws: validation.Floats, level: float) -> tuple[float, float]:
     if len(draws) == 0:
         return float("nan"), float("nan")
     # an infinite threshold (act on no row) has its place in the order: no interpolation

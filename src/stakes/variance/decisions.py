@@ -12,19 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stakes.base import validation
 from stakes.base.numerics import order_of_codes, weighted_sum
 from stakes.base.outcome import Origin
-from stakes.base.validation import (
-    BinarySample,
-    Bools,
-    Floats,
-    Integers,
-    blocks,
-    by_name,
-    check_kind,
-    check_same_order,
-    plain_label,
-)
 from stakes.core.options import Options, refuse_weighing
 from stakes.core.score_table import Rule, ScoreTable, Serializable, losses_by_score, row_losses
 from stakes.costs import CostDistribution, CostsLike, as_costs
@@ -81,15 +71,15 @@ class DecisionRules:
         return self.models + 2 * self.constants + 1
 
     @property
-    def max_loss(self) -> Floats:
+    def max_loss(self) -> validation.Floats:
         """What a row of each class costs at most."""
         return worst_losses(self.costs)
 
-    def highest(self, masses: Floats, *, fixed: bool) -> float:
+    def highest(self, masses: validation.Floats, *, fixed: bool) -> float:
         """What a rule can cost on average at most, the shares of the classes known or not."""
         return float(self.max_loss @ masses / masses.sum()) if fixed else float(self.max_loss.max())
 
-    def with_constants(self, losses: Sequence[Floats] | Floats, k: int) -> Floats:
+    def with_constants(self, losses: Sequence[validation.Floats] | validation.Floats, k: int) -> validation.Floats:
         """Losses of all rules for rows of one class, from those of the models."""
         lines = np.zeros((self.count, len(losses[0])))
         lines[: self.models] = losses
@@ -97,7 +87,7 @@ class DecisionRules:
             lines[self.models + k] = self.max_loss[k]
         return lines
 
-    def max_gap(self, *, fixed: bool) -> Floats:
+    def max_gap(self, *, fixed: bool) -> validation.Floats:
         """How far the losses of a row of each class can lie apart, for every pair of rules."""
         most = np.tile(self.max_loss[:, None, None], (1, self.count, self.count))
         if self.constants:
@@ -118,21 +108,21 @@ class _RowLosses:
     rules: DecisionRules
 
     @cached_property
-    def computed(self) -> Bools:
+    def computed(self) -> validation.Bools:
         """Which pairs of models have a variance already."""
         return np.zeros((self.rules.models, self.rules.models), dtype=bool)
 
     @cached_property
-    def known(self) -> dict[tuple[int, int, int, int], Floats]:
+    def known(self) -> dict[tuple[int, int, int, int], validation.Floats]:
         """Losses that were computed before, by model, block of rows and class."""
         return {}
 
     @property
-    def lines(self) -> Floats:
+    def lines(self) -> validation.Floats:
         """Losses of all rules (first axis) for every row."""
         rows, rules = self.rows, self.rules
         lines = np.zeros((rules.count, len(rows.y)))
-        for part in blocks(len(rows.y)):
+        for part in validation.blocks(len(rows.y)):
             for line, score in zip(lines, rows.scores, strict=False):
                 line[part] = row_losses(rows.y[part], score[part], rules.costs, rules.rule)
         if rules.constants:  # always acting costs the negatives all, never acting the positives
@@ -143,7 +133,7 @@ class _RowLosses:
     def __call__(self, models: Sequence[int], at_once: int) -> Iterator[Block]:
         """Losses of some models, class by class, for so many rows that ``at_once`` numbers of each fit the cache."""
         rows = self.rows
-        for part in blocks(len(rows.y), max(_AT_ONCE // at_once, _LEAST)):
+        for part in validation.blocks(len(rows.y), max(_AT_ONCE // at_once, _LEAST)):
             y = rows.y[part]
             for k, mine in enumerate((np.flatnonzero(~y), np.flatnonzero(y))):
                 weight, lines = None, np.empty((len(models), len(mine)))
@@ -154,7 +144,7 @@ class _RowLosses:
                     line[:] = self._line(model, part, k, mine)
                 yield k, lines, weight, None
 
-    def _line(self, model: int, part: slice, kind: int, mine: Integers) -> Floats:
+    def _line(self, model: int, part: slice, kind: int, mine: validation.Integers) -> validation.Floats:
         """Losses of a model for rows of one class; where all losses fit into memory, they are computed once."""
         key = model, part.start, part.stop, kind
         line = self.known.get(key)
@@ -171,14 +161,14 @@ class _TableLosses:
     """Losses of one model for the rows of a score table."""
 
     table: ScoreTable
-    scores: Floats
+    scores: validation.Floats
     rules: DecisionRules
 
     def __call__(self, _models: Sequence[int], at_once: int) -> Iterator[Block]:
         """The same, cell by cell."""
         table = self.table
         columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
-        for part in blocks(len(self.scores), max(_AT_ONCE // at_once, _LEAST)):
+        for part in validation.blocks(len(self.scores), max(_AT_ONCE // at_once, _LEAST)):
             losses = losses_by_score(self.scores[part], self.rules.costs, self.rules.rule)
             for k, (weight, square) in enumerate(columns):
                 used = weight[part] > 0.0
@@ -188,7 +178,7 @@ class _TableLosses:
 Losses = _RowLosses | _TableLosses
 
 
-def _difference_sums(losses: Losses, pairs: Pairs, unlike: Floats | None = None) -> Sums:
+def _difference_sums(losses: Losses, pairs: Pairs, unlike: validation.Floats | None = None) -> Sums:
     """Sums of losses (second: -1) and of their differences; counts the rows on which a model does not cost the most."""
     models = sorted({i for pair in pairs for i in pair if i >= 0})
     place = {model: at for at, model in enumerate(models)}
@@ -211,7 +201,7 @@ def _difference_sums(losses: Losses, pairs: Pairs, unlike: Floats | None = None)
     return Sums.from_blocks(gaps())
 
 
-def _all_sums(losses: Losses, pairs: Pairs) -> tuple[Sums, Integers]:
+def _all_sums(losses: Losses, pairs: Pairs) -> tuple[Sums, validation.Integers]:
     """Sums of every model, of pairs of models, and of all pairs with rules that are the same for all; and the pairs."""
     rules, nothing = losses.rules, losses.rules.count - 1
     unlike, models = np.zeros((2, rules.models)), range(rules.models)
@@ -260,14 +250,14 @@ class Decisions:
     costs beyond its losses. ``losses`` are those from which the pairs of many models are computed.
     """
 
-    means: Floats
+    means: validation.Floats
     matrices: Variance
     rows: tuple[int, ...]
     clusters: int = 0
     reason: str = ""
     unpaired: str = ""
     highest: float = math.inf
-    known: Floats | None = None
+    known: validation.Floats | None = None
     losses: _RowLosses | None = None
 
     @classmethod
@@ -308,7 +298,7 @@ class Decisions:
 
     @classmethod
     def from_sums(
-        cls, sums: Sums, pairs: Integers, rules: DecisionRules, *, fixed: bool, idle: float = 0.0
+        cls, sums: Sums, pairs: validation.Integers, rules: DecisionRules, *, fixed: bool, idle: float = 0.0
     ) -> Decisions:
         """From the sums of every pair, and the number of rows of no weight."""
         first, second = pairs
@@ -349,7 +339,7 @@ class Decisions:
         masses = np.array([float(weight[mine].sum()) for mine in members(rows.y)])
         return cls(means, matrices, counts, clusters, reason, highest=rules.highest(masses, fixed=fixed))
 
-    def costing(self, more: Floats) -> Decisions:
+    def costing(self, more: validation.Floats) -> Decisions:
         """Return the same where each rule costs a known amount more."""
         return replace(self, means=self.means + more, known=more)
 
@@ -361,7 +351,7 @@ class Decisions:
     def _known(self, index: int) -> float:
         return 0.0 if self.known is None else float(self.known[index])
 
-    def differences(self, first: Integers, second: Integers) -> ManyMoments:
+    def differences(self, first: validation.Integers, second: validation.Integers) -> ManyMoments:
         """Values and p-values of the differences of many pairs of rules, as :meth:`difference` gives them."""
         a, b = self.means[first], self.means[second]
         with np.errstate(invalid="ignore"):  # two infinite losses have no difference
@@ -371,7 +361,7 @@ class Decisions:
         refused = np.isnan(found.variance) & np.isfinite(gap) if self.unpaired else np.full(len(gap), bool(self.reason))
         return replace(ManyMoments.from_variance(gap, found, np.zeros((2, len(gap)))), refused=refused)
 
-    def least_p_values(self, first: Integers, second: Integers) -> Floats:
+    def least_p_values(self, first: validation.Integers, second: validation.Integers) -> validation.Floats:
         """Lower bounds of the p-values of differences between models, by their covariance; 0 where there is none.
 
         They are those of normal errors: Student's t and the allowance for unseen rows make p-values larger.
@@ -399,14 +389,14 @@ class Decisions:
             gap = 0.0
         return self._moments(gap, first, second).within(more - self.highest, more + self.highest)
 
-    def variance(self, first: Integers | int, second: Integers | int) -> Variance:
+    def variance(self, first: validation.Integers | int, second: validation.Integers | int) -> Variance:
         """Variance of the differences of pairs of rules, computed where it is new; a second of -1 costs nothing."""
         if self.losses is not None:
             self._compute(self.losses, *np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second)))
         return self.matrices.at(first, second)
 
     @cached_property
-    def covariance(self) -> Floats:
+    def covariance(self) -> validation.Floats:
         """Covariances of the rules' mean losses."""
         if self.losses is not None:
             return _covariance(self.losses, self.means)
@@ -414,7 +404,7 @@ class Decisions:
         alone = variance[:-1, -1]
         return 0.5 * (alone[:, None] + alone[None, :] - variance[:-1, :-1])
 
-    def _compute(self, losses: _RowLosses, first: Integers, second: Integers) -> None:
+    def _compute(self, losses: _RowLosses, first: validation.Integers, second: validation.Integers) -> None:
         """Compute and store the variance of pairs of models not computed yet."""
         n, count, done = losses.rules.models, losses.rules.count, losses.computed
         low, high = np.sort(np.stack([first, second]) % count, axis=0)
@@ -424,7 +414,7 @@ class Decisions:
             return
         low, high = np.unique(np.stack([low[new], high[new]]), axis=1)
         pairs = list(zip(low.tolist(), high.tolist(), strict=True))
-        every = [_difference_sums(losses, pairs[some]) for some in blocks(len(pairs), _PAIRS_AT_ONCE)]
+        every = [_difference_sums(losses, pairs[some]) for some in validation.blocks(len(pairs), _PAIRS_AT_ONCE)]
         sums = joined(every, lambda parts: np.concatenate(parts, axis=-1))
         found = sums.variance(losses.rules.max_loss, fixed=losses.rows.fixed_prevalence)
         alike, scores = sums.nonzero.sum(axis=0) == 0.0, losses.rows.scores
@@ -441,7 +431,7 @@ class Decisions:
             different[i, j] = not np.array_equal(rows.scores[i], rows.scores[j])
         return self.without_unseen(different)
 
-    def without_unseen(self, distinguishable: Bools) -> Decisions:
+    def without_unseen(self, distinguishable: validation.Bools) -> Decisions:
         """The same with no allowance for copies: no unseen row will tell models with the same scores apart."""
         alike, n = np.zeros(self.matrices.variance.shape, dtype=bool), len(distinguishable)
         alike[:n, :n] = ~distinguishable
@@ -488,7 +478,7 @@ class Decisions:
         if self.reason or not len(finite) or not np.isfinite(covariance[np.ix_(finite, finite)]).all():
             return None
 
-        def spread(a: Integers, b: Integers) -> Spread:
+        def spread(a: validation.Integers, b: validation.Integers) -> Spread:
             return spread_from(self.variance(a, b), factor)
 
         return Contest(names, n_models, means, covariance, n_rows, spread, highest)
@@ -501,7 +491,7 @@ class Decisions:
         return replace(self, matrices=matrices, losses=None, unpaired="the thresholds are fitted to these very rows")
 
 
-def _covariance(losses: _RowLosses, means: Floats) -> Floats:
+def _covariance(losses: _RowLosses, means: validation.Floats) -> validation.Floats:
     """Covariance of the mean losses of all rules but "nothing", by the products of their centred losses."""
     rules, fixed, models = losses.rules, losses.rows.fixed_prevalence, range(losses.rules.models)
     count = rules.count - 1
@@ -580,11 +570,11 @@ class PairSums(Serializable):
     models: tuple[str, ...]
     costs: CostDistribution
     rule: Rule
-    rows: Floats
-    mass: Floats
-    powers: Floats
-    carriers: Floats
-    apart: Floats
+    rows: validation.Floats
+    mass: validation.Floats
+    powers: validation.Floats
+    carriers: validation.Floats
+    apart: validation.Floats
     clusters: ClusterSums | None = None
     pos_label: str | float = 1
     idle: float = 0.0
@@ -638,16 +628,16 @@ class PairSums(Serializable):
         >>> PairSums.from_predictions([0, 1], {"a": [0.1, 0.8]}, costs=0.5).rows.tolist()
         [1.0, 1.0]
         """
-        check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         options = Options(costs=as_costs(costs), rule=rule, **about).checked()
         if not (hasattr(y_prob, "items") and len(y_prob)):
             raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
         refuse_weighing(y_true, "PairSums")
-        named = by_name(y_prob, "y_prob")
+        named = validation.by_name(y_prob, "y_prob")
         samples = {n: options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in named.items()}
         found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
-        return replace(found, pos_label=plain_label(pos_label))
+        return replace(found, pos_label=validation.plain_label(pos_label))
 
     @classmethod
     def from_frame(
@@ -717,9 +707,9 @@ class PairSums(Serializable):
             found = cls(names, **asked, **_sums_of_frame(native, what, asked))
         else:
             rows = frame_columns(frame, **what, groups=None if clusters is None else [clusters])
-            samples = [BinarySample(rows.y, score, rows.weight) for score in rows.scores]
+            samples = [validation.BinarySample(rows.y, score, rows.weight) for score in rows.scores]
             found = cls.from_samples(dict(zip(names, samples, strict=True)), **asked)
-        found = replace(found, pos_label=plain_label(pos_label))
+        found = replace(found, pos_label=validation.plain_label(pos_label))
         if clusters is None:
             return found
         by = found._factors(prevalence)
@@ -730,7 +720,7 @@ class PairSums(Serializable):
         return replace(found, clusters=ClusterSums.of(summed, shares, prevalence))
 
     @classmethod
-    def from_samples(cls, samples: Mapping[str, BinarySample], costs: CostDistribution, rule: Rule) -> Self:
+    def from_samples(cls, samples: Mapping[str, validation.BinarySample], costs: CostDistribution, rule: Rule) -> Self:
         """Sum over rows that are checked already and share labels and weights."""
         first, names = next(iter(samples.values())), tuple(samples)
         rows = PairedRows(first.y, [sample.score for sample in samples.values()], first.weight).used
@@ -762,7 +752,7 @@ class PairSums(Serializable):
         >>> one.merge(one).rows.tolist()
         [2.0, 2.0]
         """
-        check_kind(other, "other", PairSums, remedy="build one by PairSums.from_predictions")
+        validation.check_kind(other, "other", PairSums, remedy="build one by PairSums.from_predictions")
         self._refuse_clusters("merged")
         other._refuse_clusters("merged")
         for name in ("models", "costs", "rule", "pos_label"):
@@ -790,7 +780,7 @@ class PairSums(Serializable):
         distinguishable[*pairs] = distinguishable[*pairs[::-1]] = self.apart.any(axis=0)
         return found.without_unseen(distinguishable[:n, :n])
 
-    def _factors(self, prevalence: float | None) -> Floats:
+    def _factors(self, prevalence: float | None) -> validation.Floats:
         """What the weights of each class are multiplied by at a prevalence."""
         if prevalence is None:
             return np.ones(2)
@@ -798,7 +788,7 @@ class PairSums(Serializable):
             raise ValueError("prevalence= needs rows of both classes, got one class only.")
         return np.array([1.0 - prevalence, prevalence]) * self.mass.sum() / self.mass
 
-    def _sums(self, by: Floats) -> Sums:
+    def _sums(self, by: validation.Floats) -> Sums:
         """Sums of every pair, the weights of each class multiplied by a factor."""
         rows, mass = (np.tile(part[:, None], self.carriers.shape[1]) for part in (self.rows, by * self.mass))
         powers = self.powers * np.stack([by**a for a, _ in POWERS])[:, :, None]
@@ -808,7 +798,7 @@ class PairSums(Serializable):
         if self.clusters is not None:
             raise ValueError(f"sums over clusters cannot be {what}: a cluster may have rows elsewhere. Sum all rows.")
 
-    def _kept(self) -> tuple[dict[str, Any], dict[str, Floats]]:
+    def _kept(self) -> tuple[dict[str, Any], dict[str, validation.Floats]]:
         self._refuse_clusters("kept")
         facts: dict[str, Any] = {"models": list(self.models), "costs": self.costs.to_dict(), "rule": self.rule}
         size, powers = self.carriers.shape[1], dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
@@ -893,24 +883,24 @@ class Spread:
     [0.196]
     """
 
-    variance: Floats
-    degrees: Floats
-    room: Floats
-    scarce: Floats
+    variance: validation.Floats
+    degrees: validation.Floats
+    room: validation.Floats
+    scarce: validation.Floats
 
     @classmethod
-    def normal(cls, variance: Floats) -> Spread:
+    def normal(cls, variance: validation.Floats) -> Spread:
         """Return estimates with normal errors of known variance."""
         size = np.shape(variance)
         return cls(variance, np.full(size, np.inf), np.zeros(size), np.full(size, np.inf))
 
-    def reach(self, critical: float | Floats) -> Floats:
+    def reach(self, critical: float | validation.Floats) -> validation.Floats:
         """How far an interval reaches that would be ``critical`` standard errors long if the errors were normal."""
         from scipy.special import erfc
 
         return half_width(self.variance, self.degrees, self.room, erfc(critical / math.sqrt(2.0)))
 
-    def tail(self, gap: Floats) -> Floats:
+    def tail(self, gap: validation.Floats) -> validation.Floats:
         """One-sided p-value of differences >= 0: below the level exactly where the interval leaves zero out."""
         return 0.5 * p_value(gap, self.variance, self.degrees, self.room)
 
@@ -947,13 +937,13 @@ class Contest:
 
     names: tuple[str, ...]
     n_models: int
-    means: Floats
-    covariance: Floats
+    means: validation.Floats
+    covariance: validation.Floats
     n_rows: int
-    spread: Callable[[Integers, Integers], Spread] | None = None
+    spread: Callable[[validation.Integers, validation.Integers], Spread] | None = None
     highest: float = math.inf
 
-    def spread_of(self, a: Integers, b: Integers) -> Spread:
+    def spread_of(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Spread of the differences of pairs."""
         if self.spread is not None:
             return self.spread(a, b)
@@ -979,26 +969,26 @@ class CostRows:
     that would differ with other rows.
     """
 
-    costs: Floats
-    y: Bools | Integers
-    weight: Floats
-    clusters: Integers | None
-    largest: Floats
+    costs: validation.Floats
+    y: validation.Bools | validation.Integers
+    weight: validation.Floats
+    clusters: validation.Integers | None
+    largest: validation.Floats
     by_class: bool = False
     origin: Origin | None = None
-    raw: tuple[tuple[Floats, Floats], ...] = ()
+    raw: tuple[tuple[validation.Floats, validation.Floats], ...] = ()
     inflation: float = 1.0
 
     @classmethod
     def of(
         cls,
-        samples: Sequence[BinarySample],
+        samples: Sequence[validation.BinarySample],
         costs: CostDistribution,
         rule: Rule = "score",
         factor: float = 1.0,
         *,
         references: bool = True,
-        clusters: Integers | None = None,
+        clusters: validation.Integers | None = None,
         by_class: bool = False,
     ) -> CostRows:
         """Costs of each row under each model, then under treating all and no one, all times a factor."""
@@ -1009,11 +999,11 @@ class CostRows:
         return cls(factor * lines.T.copy(), first.y, weight, clusters, largest, by_class, first.origin)
 
     @property
-    def means(self) -> Floats:
+    def means(self) -> validation.Floats:
         """Weighted mean cost of each rule."""
         return np.asarray(self.weight @ self.costs / self.weight.sum())
 
-    def covariance(self) -> Floats:
+    def covariance(self) -> validation.Floats:
         """Covariance of the means, by which every difference has the variance that :meth:`spread` gives it."""
         units = self._design.units(self.costs.T)
         finite = np.isfinite(units).all(axis=1)
@@ -1028,9 +1018,9 @@ class CostRows:
             means, covariance = self.means, self.covariance()
         return Contest(names, n_models, means, covariance, len(self.y), self.spread, float(self.largest.max()))
 
-    def spread(self, a: Integers, b: Integers) -> Spread:
+    def spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Variance of a less b, computed from the rows; -1 is no cost at all."""
-        parts = [self._spread(a[some], b[some]) for some in blocks(len(a), _COLUMNS_AT_ONCE)]
+        parts = [self._spread(a[some], b[some]) for some in validation.blocks(len(a), _COLUMNS_AT_ONCE)]
         return Spread(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
     @property
@@ -1038,7 +1028,7 @@ class CostRows:
         kinds = len(self.largest)
         return Design(self.y, self.weight, None, self.by_class, self.clusters, origin=self.origin, kinds=kinds)
 
-    def _spread(self, a: Integers, b: Integers) -> Spread:
+    def _spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         alone = b < 0
         gap = (self.costs[:, a] - np.where(alone, 0.0, self.costs[:, b])).T
         design, every = self._design, self.largest.max(axis=1)[:, None]

@@ -11,18 +11,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from stakes.base import validation
 from stakes.base.outcome import Origin
-from stakes.base.validation import (
-    BinarySample,
-    Bools,
-    Floats,
-    Integers,
-    as_column,
-    blocks,
-    is_missing,
-    plain_labels,
-    to_array,
-)
 from stakes.core.options import Options
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
@@ -48,20 +38,20 @@ _MEANS, _DOUBLE = 4, 1 << 23  # means at a time; contributions that are kept in 
 
 def check_dependence(
     clusters: Any, lags: Any, n: int, sample_weight: Any = None
-) -> tuple[Integers | None, int | Literal["auto"] | None]:
+) -> tuple[validation.Integers | None, int | Literal["auto"] | None]:
     """Codes of the clusters of the n rows of positive weight, and the kind of long-run variance, or raise."""
     if clusters is not None and lags is not None:
         raise ValueError("clusters= and lags= (rows in order) cannot both be given.")
     if clusters is not None:
-        values = to_array(clusters, "clusters")
-        present = None if sample_weight is None else to_array(sample_weight, "sample_weight") > 0.0
+        values = validation.to_array(clusters, "clusters")
+        present = None if sample_weight is None else validation.to_array(sample_weight, "sample_weight") > 0.0
         given = n if present is None else len(present)
         if values.shape != (given,):
-            wrong = as_column(clusters, "clusters") if isinstance(clusters, str) else f"shape {values.shape}"
+            wrong = validation.as_column(clusters, "clusters") if isinstance(clusters, str) else f"shape {values.shape}"
             raise ValueError(f"clusters must have one value for each of the {given} rows, got {wrong}.")
         _refuse_missing(values, present)
         values = values if present is None else values[present]
-        count, codes = _coded(plain_labels(values))
+        count, codes = _coded(validation.plain_labels(values))
         if count < NEEDED_CLUSTERS:
             raise ValueError(f"clusters must hold at least {NEEDED_CLUSTERS} clusters, got {count}.")
         return codes, None
@@ -75,7 +65,7 @@ def check_dependence(
     return None, cast("int | Literal['auto']", lags)
 
 
-def _coded(values: NDArray[Any]) -> tuple[int, Integers]:
+def _coded(values: NDArray[Any]) -> tuple[int, validation.Integers]:
     """Number of distinct values, and the place of each row's among them; whole numbers that lie close are counted."""
     whole = len(values) > 0 and values.dtype.kind in "iu" and values.dtype != np.uint64
     if whole and int(values.max()) - int(values.min()) < 4 * len(values):
@@ -87,10 +77,10 @@ def _coded(values: NDArray[Any]) -> tuple[int, Integers]:
     return len(names), codes.reshape(-1)
 
 
-def _refuse_missing(clusters: NDArray[Any], present: Bools | None) -> None:
+def _refuse_missing(clusters: NDArray[Any], present: validation.Bools | None) -> None:
     """Raise where the cluster of a row that counts is not known: all such rows would be taken as one cluster."""
     if clusters.dtype.kind == "O":
-        missing = np.array([is_missing(value) for value in clusters.tolist()])
+        missing = np.array([validation.is_missing(value) for value in clusters.tolist()])
     elif clusters.dtype.kind in "fcmM":
         missing = np.isnan(clusters)
     else:
@@ -104,14 +94,14 @@ def _refuse_missing(clusters: NDArray[Any], present: Bools | None) -> None:
 
 
 def dependence_of(
-    sample: BinarySample, clusters: Any, lags: Any, sample_weight: Any = None
-) -> tuple[Integers | None, int | Literal["auto"] | None]:
+    sample: validation.BinarySample, clusters: Any, lags: Any, sample_weight: Any = None
+) -> tuple[validation.Integers | None, int | Literal["auto"] | None]:
     """Check the dependence of a sample's rows; where an outcome knows some rows only, that of all its rows."""
     if sample.origin is None:
         return check_dependence(clusters, lags, len(sample.y), sample_weight)
     # clusters may be those of the rows that count alone
     n = sample.origin.n_rows
-    counted = clusters is not None and to_array(clusters, "clusters").shape[:1] == (n,)
+    counted = clusters is not None and validation.to_array(clusters, "clusters").shape[:1] == (n,)
     return check_dependence(clusters, lags, n, None if counted else sample.origin.outcome.sample_weight)
 
 
@@ -126,11 +116,11 @@ class Design:
     of their totals, such as areas.
     """
 
-    y: Bools | Integers
-    weight: Floats
-    square: Floats | None = None
+    y: validation.Bools | validation.Integers
+    weight: validation.Floats
+    square: validation.Floats | None = None
     fixed: bool = False
-    codes: Integers | None = None
+    codes: validation.Integers | None = None
     lags: int | str | None = None
     origin: Origin | None = None
     kinds: int = 2
@@ -142,11 +132,11 @@ class Design:
         return self.codes is not None or self.lags is not None or self.origin is not None
 
     @property
-    def share(self) -> Floats:
+    def share(self) -> validation.Floats:
         """Part of each row in all weight."""
         return self.weight / float(self.weight.sum())
 
-    def centred(self, values: Floats) -> Floats:
+    def centred(self, values: validation.Floats) -> validation.Floats:
         """Values (rows are the last axis) less their mean, or less that of the class where the totals are known."""
         if not self.fixed:
             return values - np.expand_dims(values @ self.weight / float(self.weight.sum()), -1)
@@ -157,7 +147,7 @@ class Design:
                 found[..., mine] = values[..., mine] - np.expand_dims(values[..., mine] @ weight, -1)
         return found
 
-    def units(self, values: Floats) -> Floats:
+    def units(self, values: validation.Floats) -> validation.Floats:
         """Independent contributions to the errors of the means (last axis): their products sum to the covariances."""
         contributions = self.contributions(self.centred(values))
         if self.dependent:
@@ -167,25 +157,25 @@ class Design:
             contributions[..., mine] *= np.sqrt(bessel(max(int(np.count_nonzero(mine)), 2)))
         return contributions
 
-    def covariances(self, values: Callable[[slice], Floats], count: int) -> Floats:
+    def covariances(self, values: Callable[[slice], validation.Floats], count: int) -> validation.Floats:
         """Covariances of several means of the rows, whose values are made for a few means at a time.
 
         Contributions of many rows are kept in single precision, so that a million rows take 160 MB for 40 means.
         """
         n = len(self.y) if self.origin is None else self.origin.n_rows
         kind = np.float64 if count * n <= _DOUBLE else np.float32
-        units = np.concatenate([self.units(values(part)).astype(kind) for part in blocks(count, _MEANS)])
+        units = np.concatenate([self.units(values(part)).astype(kind) for part in validation.blocks(count, _MEANS)])
         return np.asarray(units @ units.T, dtype=np.float64)
 
-    def contributions(self, centred: Floats) -> Floats:
+    def contributions(self, centred: validation.Floats) -> validation.Floats:
         """Contributions of the rows to the error of a mean, with what estimating their weights adds."""
         return self.with_weight_estimation(self.share * centred)
 
-    def with_weight_estimation(self, contributions: Floats) -> Floats:
+    def with_weight_estimation(self, contributions: validation.Floats) -> validation.Floats:
         """Contributions of all rows to an error, from those that hold if the weights are known."""
         return contributions if self.origin is None else self.origin.spread(contributions)
 
-    def independent_units(self, contributions: Floats) -> Floats:
+    def independent_units(self, contributions: validation.Floats) -> validation.Floats:
         """Sum the rows' contributions over independent units: clusters, cosine coefficients or windows."""
         n = contributions.shape[-1]
         if self.codes is not None:
@@ -199,7 +189,7 @@ class Design:
         sums = np.cumsum(np.pad(contributions, [(0, 0)] * (contributions.ndim - 1) + [(last + 1, last)]), axis=-1)
         return (sums[..., last + 1 :] - sums[..., : -last - 1]) * np.sqrt(bessel(n) / (last + 1))
 
-    def variance_of(self, contributions: Floats) -> tuple[Floats, Floats, str]:
+    def variance_of(self, contributions: validation.Floats) -> tuple[validation.Floats, validation.Floats, str]:
         """Variance of an estimate from the contributions of all rows, its degrees of freedom, and why it is unknown."""
         if self.codes is not None:
             clusters = self.clusters
@@ -218,17 +208,17 @@ class Design:
         return Clusters(self.codes, self._own(self.share), self.own_members if self.fixed or self.by_class else ())
 
     @cached_property
-    def own_members(self) -> tuple[Bools, ...]:
+    def own_members(self) -> tuple[validation.Bools, ...]:
         """Which of the rows that the errors rest on are of each class; those of unknown class are negatives."""
         y = self._own(self.y.astype(float))
         return members(y > 0.0 if self.y.dtype == np.bool_ else y.astype(np.intp), self.kinds)
 
-    def _own(self, values: Floats) -> Floats:
+    def _own(self, values: validation.Floats) -> validation.Floats:
         """Values of the rows among all that the errors rest on."""
         return values if self.origin is None else self.origin.scattered(values)[..., self.origin.outcome.present]
 
     @property
-    def _members(self) -> tuple[Bools, ...]:
+    def _members(self) -> tuple[validation.Bools, ...]:
         return members(self.y, self.kinds)
 
     @property
@@ -237,7 +227,7 @@ class Design:
         return "" if self.origin is None else self.origin.outcome.reason
 
     def variance(
-        self, values: Floats, max_loss: Floats, slope: Floats | None = None
+        self, values: validation.Floats, max_loss: validation.Floats, slope: validation.Floats | None = None
     ) -> tuple[Variance, tuple[int, ...], str]:
         """Variance of a mean of the rows' values, rows (clusters) of each class, and why there is no interval, if so.
 
@@ -259,7 +249,7 @@ class Design:
         return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
 
     def _cluster_variance(
-        self, values: Floats, max_loss: Floats, slope: Floats | None
+        self, values: validation.Floats, max_loss: validation.Floats, slope: validation.Floats | None
     ) -> tuple[Variance, tuple[int, ...], str]:
         """The same over clusters."""
         clusters, classes, (counts, masses, rows) = self.clusters, self.own_members, self._by_class
@@ -276,27 +266,27 @@ class Design:
         return found, rows, clusters.reason() or self.reason
 
     @property
-    def rates(self) -> Floats:
+    def rates(self) -> validation.Floats:
         """Share of each class in the rows, which are in clusters."""
         counts = self._by_class[0]
         return counts / counts.sum()
 
     @cached_property
-    def _by_class(self) -> tuple[Floats, Floats, tuple[int, ...]]:
+    def _by_class(self) -> tuple[validation.Floats, validation.Floats, tuple[int, ...]]:
         """Rows of each class, their weight, and the clusters that have it."""
         units = Sums.from_units(np.zeros(len(self.y)), self.y, self.weight, self.square, self.kinds)
         seen = (self.clusters.sums(self._own(np.where(mine, 1.0, 0.0))) for mine in self._members)
         return units.count, units.weight, tuple(int(np.count_nonzero(each)) for each in seen)
 
 
-def independent_variance(contributions: Floats) -> tuple[Floats, Floats]:
+def independent_variance(contributions: validation.Floats) -> tuple[validation.Floats, validation.Floats]:
     """Variance of a sum over independent rows (the last axis), and its degrees of freedom."""
     rows = np.full((1, *contributions.shape[:-1]), float(contributions.shape[-1]))
     second, fourth = squares_and_fourths(contributions)
     return pooled_variance(rows, second[None], fourth[None])
 
 
-def ordered_variance(terms: Floats, lags: int | str) -> tuple[Floats, Floats, str]:
+def ordered_variance(terms: validation.Floats, lags: int | str) -> tuple[validation.Floats, validation.Floats, str]:
     """Long-run variance of a sum over rows in order (the last axis), its degrees of freedom, and why there is none.
 
     "auto" projects the terms on slow cosines (Lazarus, Lewis, Stock and Watson 2018,
@@ -324,7 +314,7 @@ def waves(n: int) -> int:
     return max(int(0.4 * n ** (2.0 / 3.0)), 1)
 
 
-def cosine_sums(terms: Floats, count: int) -> Floats:
+def cosine_sums(terms: validation.Floats, count: int) -> validation.Floats:
     """sqrt(2 / n) * sum of the terms times cos(pi j (t - 1/2) / n), for j = 1 to count."""
     from scipy.fft import dct
 
@@ -341,17 +331,17 @@ class PairedRows:
     Where an outcome weighs the rows, ``origin`` is where they come from and ``every_score`` the scores of all rows.
     """
 
-    y: Bools
-    scores: Sequence[Floats]
-    weight: Floats | None
+    y: validation.Bools
+    scores: Sequence[validation.Floats]
+    weight: validation.Floats | None
     fixed_prevalence: bool = False
-    clusters: Integers | None = None
+    clusters: validation.Integers | None = None
     lags: int | str | None = None
     origin: Origin | None = None
-    every_score: Sequence[Floats] = ()
+    every_score: Sequence[validation.Floats] = ()
 
     @classmethod
-    def of(cls, samples: Sequence[BinarySample], options: Options) -> PairedRows:
+    def of(cls, samples: Sequence[validation.BinarySample], options: Options) -> PairedRows:
         """Read the rows that several models share, and their dependence."""
         first = samples[0]
         clusters, lags = dependence_of(first, options.clusters, options.lags, options.sample_weight)
@@ -359,7 +349,7 @@ class PairedRows:
         every = [sample.origin.score for sample in samples if sample.origin is not None]
         return cls(first.y, scores, first.weight, fixed, clusters, lags, first.origin, every)
 
-    def taken(self, part: Bools | Integers | slice) -> PairedRows:
+    def taken(self, part: validation.Bools | validation.Integers | slice) -> PairedRows:
         """Some of the rows; where an outcome weighs them, their errors and clusters stay those of all its rows."""
         weight = None if self.weight is None else self.weight[part]
         clusters, origin = self.clusters, self.origin
@@ -370,17 +360,19 @@ class PairedRows:
         scores = [s[part] for s in self.scores]
         return replace(self, y=self.y[part], scores=scores, weight=weight, clusters=clusters, origin=origin)
 
-    def arguments(self, first: int, second: int) -> tuple[Any, Floats, Floats, Floats | None]:
+    def arguments(
+        self, first: int, second: int
+    ) -> tuple[Any, validation.Floats, validation.Floats, validation.Floats | None]:
         """Labels, scores of two models and weights as a public function takes them."""
         if self.origin is None:
             return self.y, self.scores[first], self.scores[second], self.weight
         scattered = self.origin.scattered
         return self.origin.outcome, scattered(self.scores[first]), scattered(self.scores[second]), None
 
-    def sample(self, index: int) -> BinarySample:
+    def sample(self, index: int) -> validation.BinarySample:
         """The rows of one model."""
         origin = self.origin and replace(self.origin, score=self.every_score[index])
-        return BinarySample(self.y, self.scores[index], self.weight, origin)
+        return validation.BinarySample(self.y, self.scores[index], self.weight, origin)
 
     @property
     def dependent(self) -> bool:
