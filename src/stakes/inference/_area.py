@@ -297,7 +297,11 @@ def _group_placements(grouped: GroupedRows, score: Floats) -> Floats:
     for mine in (weight * ~positive, weight * positive):
         here = np.add.reduceat(mine, starts)
         ends = np.append(np.searchsorted(starts, [part.start for part in grouped.parts]), len(starts))
-        below = np.concatenate([np.cumsum(here[a:b]) for a, b in pairwise(ends.tolist())])
+        if grouped.rows.weight is None:  # sums of counts are exact
+            below = np.cumsum(here)
+            below -= np.repeat(np.append(0.0, below[ends[1:-1] - 1]), np.diff(ends))
+        else:
+            below = np.concatenate([np.cumsum(here[a:b]) for a, b in pairwise(ends.tolist())])
         found.append((below - 0.5 * here, np.add.reduceat(here, ends[:-1])[group[starts]]))
     (below, negative), (above, all_positive) = found
     by_run = np.stack([(all_positive - above) / all_positive, below / negative])

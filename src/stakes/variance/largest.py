@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.validation import Bools, Floats, Integers, blocks, generator, to_array, to_floats
-from stakes.variance.sums import FEW_DEGREES, Moments, Variance, half_width, moments_of, p_value
+from stakes.variance.sums import FEW_DEGREES, Moments, Variance, half_width, p_value
 
 # The largest of several jointly normal values: its expectation, and how probable it is that each is the largest.
 #
@@ -499,8 +499,8 @@ def pairs(low: Floats, high: Floats) -> list[tuple[float, float]]:
 def _notes(found: Variance, rows: Floats, least: Integers, few: Bools) -> list[str]:
     """The notes of estimates of independent rows; nearly all are empty where groups are large."""
     noted = few | found.scarce.any(axis=0) | ((found.degrees > 0.0) & (found.degrees < FEW_DEGREES))
-    notes = [""] * len(few)
-    for g in np.flatnonzero(noted & ~np.isnan(found.variance)).tolist():
-        own = int(rows[0, g]), int(rows[1, g])
-        notes[g] = moments_of(0.0, found.at(g), own, least=int(least[g])).note
+    at, notes = np.flatnonzero(noted & ~np.isnan(found.variance)), [""] * len(few)
+    known = (part[..., at].T.tolist() for part in (*vars(found).values(), rows.astype(np.int64), least))
+    for g, *spread, _, own, fewest in zip(at.tolist(), *known, strict=True):
+        notes[g] = Moments(0.0, *spread, rows=own, least=fewest).note
     return notes
