@@ -237,6 +237,14 @@ def test_the_unit_of_the_scores_changes_no_rank(power):
     )
 
 
+@pytest.mark.parametrize("spread", [1.0, 8.0])
+def test_a_standardised_score_leads_back_to_the_score(spread):
+    y, score, uncertainty, _ = informative(4, n=200)
+    score = spread * score - (spread > 1.0)  # probabilities, and scores of any size
+    ranker = Ranker.fit(y, score, uncertainty)
+    assert ranker.score_at(ranker.standardised(score)) == pytest.approx(score, rel=1e-12, abs=1e-12)
+
+
 def test_separated_rows_leave_the_ranker_finite():
     score = np.linspace(0, 1, 50)
     ranker = Ranker.fit(score > 0.5, score, np.ones(50))

@@ -126,6 +126,11 @@ def test_groups_of_two_days_that_were_kept_are_those_of_all_rows():
     assert corrected[0] == pytest.approx(corrected[1], abs=0.01)
 
 
+def test_rows_left_out_of_two_days_add_up():
+    first, second = kept_days()
+    assert replace(first, n_dropped=5).merge(replace(second, n_dropped=2)).n_dropped == 7
+
+
 @pytest.mark.parametrize("changes", [{"sample_weight": True}, {"rule": "optimal", "incumbent": None}], ids=str)
 def test_groups_that_were_kept_have_their_numbers(changes):
     known = evaluated(slice(None), {"groups": SITES, **changes})

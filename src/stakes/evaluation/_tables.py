@@ -40,12 +40,9 @@ def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
 
 _MODEL = (TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text"))
 _RANKING = (
-    *(TableColumn("skill", "skill", "skill", 3), TableColumn("auc", "AUC", "number", 3)),
-    *(TableColumn("may_be_best", "may be best", "yes"), TableColumn("share_acted_on", "acts on", "acted")),
-    *(TableColumn("miscalibration", "MCB"), TableColumn("discrimination", "DSC")),
-    *(TableColumn("uncertainty", "UNC"), TableColumn("decomposed", "cost")),
-    *(TableColumn(key, key.replace("_", " "), "share") for key in _WITHIN),
-    TableColumn("vs_best", "more than the first", "difference", None, "vs_best_simultaneous"),
+    *(TableColumn(key, key) for key in ("decomposed", *TERMS)),
+    *(TableColumn(key, key, "share") for key in _WITHIN),
+    TableColumn("skill", "skill", "skill", 3),
 )
 _MONEY = (
     *(TableColumn("held", "held", "word"), TableColumn("acted", "acts on", "share")),
@@ -56,13 +53,8 @@ _MONEY = (
 
 def ranking_table(standings: Standings, models: Collection[str], records: Sequence[Record]) -> ResultTable:
     """Every number of these models and the references, also what costs are made of and the further metrics."""
-    scales, metrics = scale_factors(standings), standings.results[0].metrics
-    columns = (
-        TableColumn("score", standings.scale, interval="simultaneous"),
-        *(TableColumn(name, name) for name in scales),
-        *(TableColumn(name, name, "metric") for name in metrics),
-    )
-    rows = partial(_ranking_rows, standings, models, scales, records)
+    columns = (TableColumn(name, name, "metric") for name in standings.results[0].metrics)
+    rows = partial(_ranking_rows, standings, models, scale_factors(standings), records)
     return ResultTable("Models by expected cost", (*_MODEL, *_RANKING, *columns), rows)
 
 
