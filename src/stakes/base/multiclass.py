@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.validation import (
     Floats,
+    blocks,
     by_label,
     check_same_order,
     check_weights,
@@ -65,9 +66,13 @@ def are_complements(columns: Sequence[Floats]) -> bool:
     """
     if len(columns) != 2:
         return False
-    off = np.abs(columns[0] + columns[1] - 1.0)
-    known = ~np.isnan(off)
-    return bool(np.count_nonzero(known) > 1 and np.all(off[known] <= _SUM_TOLERANCE))
+    known = 0
+    for part in blocks(len(columns[0])):  # other columns show in the first
+        off = np.abs(columns[0][part] + columns[1][part] - 1.0)
+        if np.any(off > _SUM_TOLERANCE):
+            return False
+        known += int(np.count_nonzero(~np.isnan(off)))
+    return known > 1
 
 
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:

@@ -551,11 +551,13 @@ class ScoreTable(Serializable):
         first, last = np.searchsorted(scores, [np.nextafter(0.0, 1.0), 1.0])  # 0 and 1 are cells of their own
         low, high = np.floor(_PER_LOG_ODDS * logit(scores[[first, last - 1]]))
         edges = np.searchsorted(scores, sigmoid(np.arange(low + 1.0, high + 1.0) / _PER_LOG_ODDS))
-        ranks = np.searchsorted(np.cumsum(weight), np.arange(1, _RANKS) * (self.total / _RANKS))
+        ranks = np.searchsorted(np.cumsum(weight, out=weight), np.arange(1, _RANKS) * (self.total / _RANKS))
         starts = np.unique(np.concatenate([[0, first, last], edges, ranks]))
         starts = starts[starts < len(scores)]
         columns: dict[str, Any] = {name: np.add.reduceat(getattr(self, name), starts) for name in COLUMNS}
-        mean = np.add.reduceat(scores * weight, starts) / (columns["positives"] + columns["negatives"])
+        weighed = np.add(self.positives, self.negatives, out=weight)  # in the same memory, which long tables fill
+        weighed *= scores
+        mean = np.add.reduceat(weighed, starts) / (columns["positives"] + columns["negatives"])
         ends = np.append(starts[1:], len(scores)) - 1
         return replace(self, scores=np.clip(mean, scores[starts], scores[ends]), **columns)
 
