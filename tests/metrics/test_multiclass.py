@@ -425,3 +425,10 @@ def test_models_whose_columns_name_other_classes_are_refused():
     assert (both["a"].cost.value, both["b"].cost.value) == (0.0, 0.0)
     with pytest.raises(ValueError, match=r"^y_prob must name the same classes for every model, got \[\[1"):
         evaluate_actions(y, {"a": named, "b": frame(prob, columns=["0", "1", "2"])}, **options)
+
+
+def test_a_row_of_weight_zero_may_have_an_infinite_loss():
+    surely_wrong = [[0.5, 0.5], [1.0, 0.0]]
+    assert penalized_log_loss([0, 1], surely_wrong) == math.inf
+    alone = penalized_log_loss([0], surely_wrong[:1], labels=[0, 1])
+    assert penalized_log_loss([0, 1], surely_wrong, sample_weight=[1.0, 0.0]) == pytest.approx(alone)

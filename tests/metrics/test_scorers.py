@@ -99,7 +99,8 @@ def test_threshold_tuning_finds_the_cheapest_threshold(labels):
     assert cost <= min(grid) + 0.002
 
 
-CODINGS = {"one": (Y, 1), "zero": (1 - Y, 0), "false": (Y == 0, False), "text": (np.where(Y == 1, "a", "b"), "a")}
+CODINGS = {"one": (Y, 1), "zero": (1 - Y, 0), "two": (2 - Y, 1), "false": (Y == 0, False)}
+CODINGS["text"] = np.where(Y == 1, "a", "b"), "a"
 
 
 @pytest.mark.parametrize(("labels", "pos_label"), CODINGS.values(), ids=CODINGS)

@@ -48,6 +48,12 @@ def test_censoring_that_follows_one_of_two_scores_needs_half_the_level():
     assert "censoring-follows-score" not in evaluate(outcome, {"a": score, "b": other}, costs=(0.1, 0.3)).findings.codes
 
 
+def test_thresholds_fitted_to_these_rows_say_nothing_of_groups_of_the_score():
+    found = evaluate(*stream(0.8), costs=(0.1, 0.3), rule="optimal").findings
+    (sentence,) = [each.sentence for each in found if each.code == "censoring-follows-score"]
+    assert sentence == "People with higher scores from model left earlier than others."
+
+
 def test_change_through_groups_is_that_of_the_two_costs():
     outcome, score = stream(0.8)
     groups = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score, side="right")

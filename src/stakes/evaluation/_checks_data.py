@@ -276,19 +276,11 @@ def censoring_follows_score(standings: Standings) -> Observation | None:
     if not tests[index].p_value < level:
         return None
     name, found = standings.models[index], tests[index]
-    values, change = _regrouped(standings, outcome, index)
-    if not values:
-        told = "Censoring cannot be estimated in five groups of the score: one has nobody followed for so long."
-    else:
-        errors = f", a difference of {change:.1f} of the difference's standard errors"
-        errors = "" if math.isnan(change) else errors
-        unit = Unit.of(standings.options, list(values), [values[1] - values[0]])
-        told = (
-            f"Its cost is {unit.fixed(values[0])} {unit.per} as it stands and {unit.fixed(values[1])} with censoring "
-            f"estimated in five groups of the score{errors}."
-        )
+    words = [_who_left(found, level)]
+    if standings.options.rule != "optimal":  # its thresholds would change with the censoring
+        words.append(_regrouped(standings, rows, outcome, index))
     evidence: Evidence = {"trend_z": found.trend_z, "logrank": found.logrank, "p_value": found.p_value}
-    return Observation(f"{_who_left(found, level)} {told}", (name,), evidence)
+    return Observation(" ".join(words), (name,), evidence)
 
 
 def _censoring_test(rows: PairedRows, outcome: TimeToEvent, score: Floats) -> CensoringTest:
@@ -311,17 +303,15 @@ def _who_left(found: CensoringTest, level: float) -> str:
     return "How long people were followed differs between fifths of the scores of {0}."
 
 
-def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[tuple[float, ...], float]:
-    """Cost as it stands and with censoring in fifths of the score, and their difference over its standard error."""
-    rows, options = standings.rows, standings.options
-    if rows is None or options.rule == "optimal":
-        return (), math.nan
+def _regrouped(standings: Standings, rows: PairedRows, outcome: TimeToEvent, index: int) -> str:
+    """Cost as it stands and with censoring in fifths of the score, and their difference in its standard errors."""
+    options = standings.options
     score = rows.every_score[index]
     groups = np.searchsorted(np.quantile(score[outcome.present], _FIFTHS), score, side="right")
     try:
         both = outcome, outcome.within(groups)
     except BeyondFollowUpError:
-        return (), math.nan
+        return "Censoring cannot be estimated in five groups of the score: one has nobody followed for so long."
     harm = float(options.harms([standings.models[index]])[0])
     losses = options.factor * (row_losses(outcome.y, score, options.costs, options.plain_rule) + harm)
     values, parts = [], []
@@ -331,7 +321,13 @@ def _regrouped(standings: Standings, outcome: TimeToEvent, index: int) -> tuple[
         values.append(float(np.dot(design.share, losses[places])))
         parts.append(design.contributions(design.centred(losses[places])))
     error = math.sqrt(float(design.variance_of(parts[0] - parts[1])[0]))
-    return tuple(values), abs(values[0] - values[1]) / error if error != 0.0 else 0.0
+    unit = Unit.of(options, values, [values[1] - values[0]])
+    change = abs(values[0] - values[1]) / error if error != 0.0 else 0.0
+    errors = "" if math.isnan(change) else f", a difference of {change:.1f} of the difference's standard errors"
+    return (
+        f"Its cost is {unit.fixed(values[0])} {unit.per} as it stands and {unit.fixed(values[1])} with censoring "
+        f"estimated in five groups of the score{errors}."
+    )
 
 
 def _design(rows: PairedRows, outcome: TimeToEvent, places: NDArray[np.intp], score: Floats) -> Design:
