@@ -65,6 +65,16 @@ def test_percent_ticks_get_finer_only_where_round_ones_are_too_few():
     assert [format_percent(t) for t in percent_ticks(0.0121, 0.0389, 0.15)] == ["1.5%", "2%", "2.5%", "3%"]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [(0.21, 0.41, 0.05), (0.21, 0.249, 0.01), (0.21, 0.229, 0.005), (0.212, 0.2159, 0.001), (0.2121, 0.2139, 0.0001)],
+)
+def test_percent_ticks_of_a_narrow_range_are_multiples_of_the_coarsest_step_that_gives_three(low, high, step):
+    ticks = percent_ticks(low, high, 0.15)
+    assert len(ticks) >= 3
+    assert [tick / step for tick in ticks] == pytest.approx([round(tick / step) for tick in ticks])
+
+
 def test_models_beyond_the_palette_differ_in_line_and_marker():
     looks = [model_style(k) for k in range(len(PALETTE) * len(LINE_STYLES))]
     assert len({(look.color, look.line) for look in looks}) == len(looks)
