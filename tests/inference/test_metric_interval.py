@@ -19,6 +19,7 @@ from stakes.inference import (
     metric_interval,
 )
 from stakes.metrics import partial_auc_score
+from stakes.variance.dependence import waves
 
 METRICS = {
     "bounded_brier_loss": {"bounds": (0.05, 0.4)},
@@ -372,6 +373,11 @@ def test_newey_west_of_its_definition():
     assert result.standard_error == pytest.approx(math.sqrt(variance / (80 * 79)), rel=1e-10)
     half = stats.t.ppf(0.975, 79) * result.standard_error
     assert result.interval == pytest.approx((gap.mean() - half, gap.mean() + half), rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 1), (4, 1), (12, 2), (999, 39)])
+def test_number_of_cosines_is_that_of_lazarus_and_others_and_at_least_one(n, count):
+    assert waves(n) == count
 
 
 def test_long_run_variance_by_cosines_of_its_definition():

@@ -11,6 +11,7 @@ from stakes import RowCosts, TimeToEvent, evaluate
 from stakes.curves import net_benefit_curve
 from stakes.evaluation import _checks_data
 from stakes.inference import metric_interval
+from stakes.outcomes._time_to_event import OF_INTEREST
 
 
 def stream(k, seed=1, n=1000):
@@ -46,6 +47,17 @@ def test_censoring_that_follows_one_of_two_scores_needs_half_the_level():
     other = np.random.default_rng(1).random(len(score))
     assert "censoring-follows-score" in codes(outcome, score)  # p = .0045
     assert "censoring-follows-score" not in evaluate(outcome, {"a": score, "b": other}, costs=(0.1, 0.3)).findings.codes
+
+
+def test_groups_of_the_score_are_fifths_whoever_left_first():
+    outcome, score = stream(0.8)
+    others, known = np.arange(1000) != np.argmax(score), outcome.follow_up
+    event = (known.ended == OF_INTEREST) & others
+    outcome = TimeToEvent(time=np.where(others, known.time, 0.01), event=event, horizon=1.0)
+    (found,) = [
+        each for each in evaluate(outcome, score, costs=(0.1, 0.3)).findings if each.code == "censoring-follows-score"
+    ]
+    assert "with censoring estimated in five groups of the score" in found.sentence
 
 
 def test_thresholds_fitted_to_these_rows_say_nothing_of_groups_of_the_score():
