@@ -622,6 +622,27 @@ def test_difference_from_a_perfect_ranking_is_the_same_at_every_prevalence(name,
             assert metric_interval(y, perfect, name, prevalence=prevalence, **options).value <= 1.0
 
 
+def test_the_limit_of_a_perfect_ranking_depends_on_how_wide_the_window_is_not_where_it_lies():
+    y, p = np.arange(80) >= 40, np.linspace(0.0, 1.0, 80)
+    for bounds in ("fpr_bounds", "tpr_bounds"):
+        low, high = (
+            metric_interval(y, p, "partial_auc_score", **{bounds: window, "scale": "index"}).interval
+            for window in ((0.0, 0.5), (0.5, 1.0))
+        )
+        assert low == pytest.approx(high)
+    narrow = metric_interval(y, p, "partial_auc_score", tpr_bounds=(0.5, 0.6), scale="index").interval
+    assert narrow[0] < low[0] < narrow[1] == low[1] == 1.0
+
+
+def test_two_names_of_the_same_scores_do_not_differ_by_delong():
+    y, p = np.arange(80) >= 40, np.linspace(0.0, 1.0, 80)
+    found = metric_difference(y, p, p, "roc_auc_score", method="delong")
+    assert (found.difference, found.interval, found.p_value) == (0.0, (0.0, 0.0), 1.0)
+    blurred = np.where(y, 0.9, 0.1)
+    alike = metric_difference(y, p, blurred, "roc_auc_score", method="delong")  # both rank perfectly
+    assert (alike.difference, alike.p_value) == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("given", [{"prevalence": 0.1}, {"pos_label": 1}, {"pos_label": False}, {"logits": True}])
 def test_arguments_of_two_classes_are_refused_for_losses_of_several(given):
     y, a, _, _ = rows(60)

@@ -57,6 +57,12 @@ def test_the_best_is_the_cheapest_of_all_thresholds_and_of_acting_on_nobody(seed
     assert best.optimism == best.held_out_cost - best.cost
 
 
+def test_acting_on_nobody_is_the_best_where_every_alarm_is_dearer_than_every_miss():
+    y = np.arange(40) % 2 == 0
+    best = threshold_table(RowCosts(y, false_positive=100.0, false_negative=1.0), np.arange(40) / 40.0).best
+    assert (best.threshold, best.cost, best.none) == (np.inf, 20.0, 20.0)
+
+
 def test_right_decisions_that_cost_something_are_counted_as_in_money():
     y, p, loss, check, _ = priced(200, 8)
     outcome = RowCosts(y, matrix=(1.0, 1.0 + check, 2.0 + loss, 2.0))

@@ -144,6 +144,7 @@ def test_terminal_and_report_show_every_row(evaluation, amounts):
     for found in (evaluation, amounts):
         tables, page = found.tables(), render_report(found)
         text = shown_as_text(lambda console, found=found: summary.print_evaluation(console, found))
+        assert not re.search(r"^ +1 +sharp", text, re.MULTILINE)  # ranks stand below one another
         for row, shown in zip(tables["answer"].rows, found.answer.cells()[1:], strict=True):
             line = next(
                 line
