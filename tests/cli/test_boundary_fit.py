@@ -136,6 +136,7 @@ def test_gain_and_optimism_are_those_of_the_library(rows, scores, cli):
     assert found["verdict"] == gain.verdict
     assert found["optimism"]["expected_precision"] == pytest.approx(fitted.optimism().expected_precision)
     text = " ".join(cli("boundary", "fit", rows, *ROLES, *options).out.split())
+    assert "positive in 'outcome'; score 'risk', uncertainty 'spread'" in text
     assert f"precision of about {100 * fitted.optimism().expected_precision:.3g}%" in text
     parts = [f"precision {100 * gain.precision:.3g}% with uncertainty"]
     parts += [f"precision {100 * gain.single_precision:.3g}% by one threshold."]

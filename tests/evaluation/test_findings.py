@@ -544,6 +544,16 @@ def test_rows_in_order_of_time_get_a_word_on_lags():
     assert "neighbours-alike" not in codes(y[by_label], blind[by_label])
 
 
+def test_correlation_of_neighbours_is_that_of_all_rows_where_they_come_in_many_pieces():
+    rng = np.random.default_rng(3)
+    drift = np.convolve(rng.normal(size=30_040), np.ones(40), "valid")[:30_000]
+    y, blind = rng.random(30_000) < expit(0.5 * drift - 1.0), 0.2 + 0.2 * rng.random(30_000)
+    found = finding("neighbours-alike", evaluate(y, blind, costs=0.3))
+    loss = np.where(blind >= 0.3, 0.3 * ~y, 0.7 * y)
+    off = loss - loss.mean()
+    assert found.evidence["correlation"] == pytest.approx(off[1:] @ off[:-1] / (off @ off), rel=1e-9)
+
+
 def test_a_deliberate_test_with_two_outcomes_raises_no_error():
     y, risk = risks()
     result = evaluate(y, {"test": (risk > 0.2) * 1.0}, costs=(0.05, 0.6))

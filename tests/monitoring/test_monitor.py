@@ -232,6 +232,8 @@ def test_spread_of_days_is_the_root_of_the_ratio_of_variances_between_and_within
     days = [[0.1, 0.4], [0.3, 0.2, 0.8], [0.5, 0.1, 0.9, 0.2]]
     sums = [[sum(day) for day in days], [sum(x * x for x in day) for day in days]]
     assert day_spread([len(day) for day in days], *sums) == pytest.approx(np.sqrt(stats.f_oneway(*days).statistic))
+    days, sums = [[0.0] * 4, *days], [[0.0, *each] for each in sums]  # a day may cost nothing
+    assert day_spread([len(day) for day in days], *sums) == pytest.approx(np.sqrt(stats.f_oneway(*days).statistic))
     with pytest.raises(ValueError, match="one number for each of two days or more, of two rows or more"):
         day_spread([2, 1], [0.5, 0.3], [0.2, 0.09])
     with pytest.raises(ValueError, match="one number for each of two days or more, of two rows or more"):
