@@ -58,6 +58,7 @@ BAD_REQUEST = {
     "unit cost of nothing": (["--unit-cost", "0"], ["--unit-cost", "> 0", "got 0", "leave it out"]),
     "unit cost below nothing": (["--unit-cost", "-500"], ["--unit-cost", "'-500'", "as 500"]),
     "harm of scores for one positive": (["--harm", "5"], ["--harm", "'5'", "write 0.2"]),
+    "harm of one score for one positive": (["--harm", "1"], ["--harm", "below 1, got '1'", "none pays\n"]),
     "two harms of one model": (["--harm", "a=0.01,b=0.02,a=0.02"], ["--harm names 'a' more than once"]),
     "unit cost of a loss": (["--scale", "loss", "--unit-cost", "5"], ["--unit-cost", "--scale regret"]),
     "unknown way with missing values": (["--on-missing", "guess"], ["--on-missing", "drop"]),

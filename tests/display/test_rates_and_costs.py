@@ -254,3 +254,5 @@ def test_a_peak_within_the_range_is_shown_and_one_near_an_end_is_a_spike(place, 
     density = np.ones(100)
     density[place] = 50.0
     assert _visible_top(density) == (50.0 if inside else 6.0)
+    scarce = np.where(np.arange(100) < 20, density, 0.0)  # where no score lies, nothing shows how high the others reach
+    assert _visible_top(scarce) == (1.0 if place >= 20 else 50.0 if inside else 6.0)

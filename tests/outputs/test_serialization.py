@@ -1,0 +1,23 @@
+"""Kept results are read as what they hold, or refused by the name of the entry and its place."""
+
+import pytest
+
+from stakes.outputs.serialization import JsonReader
+
+
+@pytest.mark.parametrize(
+    "allowed", [{}, {"undefined": True}, {"infinite": True}, {"undefined": True, "infinite": True}]
+)
+def test_a_list_of_numbers_holds_numbers_and_what_is_allowed_beside_them(allowed):
+    def read(*values):
+        return JsonReader({"costs": list(values)}, "thing").numbers("costs", **allowed).tolist()
+
+    assert read(1, 2.5) == [1.0, 2.5]
+    for value in ("1.5", "abc", True, [2.0], None, "inf"):
+        if value is None and "undefined" in allowed:
+            assert str(read(1.0, None)) == "[1.0, nan]"
+        elif value == "inf" and "infinite" in allowed:
+            assert str(read(1.0, "inf")) == "[1.0, inf]"
+        else:
+            with pytest.raises(ValueError, match=r"costs must be a list of (finite )?numbers, got .* at place 1"):
+                read(1.0, value)
