@@ -81,6 +81,16 @@ def test_size_of_the_decision_calibration_test():
     assert decision_calibration_test(y, prob, matrices=THREE).z == pytest.approx(z, abs=1e-12)
 
 
+def test_p_value_where_one_row_weighs_as_much_as_fifty_of_a_thousand_others_is_that_of_drawn_labels():
+    rng = np.random.default_rng(0)
+    weight, y = np.append(50.0, np.ones(1000)), np.append(True, rng.random(1000) < 0.42)
+    prob = np.tile([0.6, 0.4], (1001, 1))
+    found = decision_calibration_test(y, prob, matrices=[[0, 1], [1, 0]], sample_weight=weight)
+    drawn = np.abs((rng.random((10_000, 1001)) < 0.4) @ weight - 0.4 * weight.sum())
+    as_far = np.mean(drawn >= abs(y @ weight - 0.4 * weight.sum()) - 1e-9)
+    assert found.by_action[0]["p_value"] == pytest.approx(as_far, abs=0.04)  # three standard errors of 1,999 draws
+
+
 def test_few_rows_of_an_action_are_tested_by_draws():
     prob = [[0.9, 0.1]] * 40 + [[0.2, 0.8]] * 3
     found = decision_calibration_test([0] * 40 + [0, 0, 1], prob, matrices=[[0, 1], [4, 0]])
