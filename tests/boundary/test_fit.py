@@ -599,7 +599,7 @@ def test_a_whole_number_of_bins_may_be_a_float():
         assert found.recall == 1.0
 
 
-def test_a_region_of_nothing_has_a_threshold_for_each_level_or_one_for_all():
+def test_a_region_of_nothing_has_a_threshold_for_each_level():
     rng = np.random.default_rng(0)
     y, score, spread = np.arange(60) % 10 == 0, rng.random(60), rng.random(60)
     score[y] = 0.0
@@ -607,6 +607,7 @@ def test_a_region_of_nothing_has_a_threshold_for_each_level_or_one_for_all():
     content = json.loads(found.to_json())
     assert content["levels"]["selected"] == [0, 0, 0]
     assert content["rule"]["thresholds"] == ["inf"] * 3
+    assert not Boundary.from_json(json.dumps(content)).predict(score, spread).any()
     content["rule"] |= {"cuts": [], "thresholds": ["inf"]}
-    again = Boundary.from_json(json.dumps(content))
-    assert not again.predict(score, spread).any()
+    with pytest.raises(ValueError, match=r"rule.cuts must be levels.cuts"):
+        Boundary.from_json(json.dumps(content))

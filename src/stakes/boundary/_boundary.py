@@ -134,10 +134,9 @@ def check_rule(content: JsonReader, rule: Rule, cells: BinCounts, counts: dict[s
     """Refuse a region that is inconsistent with the counts of the cells."""
     if isinstance(rule, LevelRule):
         cuts = content.numbers("levels", "cuts")
-        if len(rule.cuts) and not np.array_equal(rule.cuts, cuts):
-            raise content.broken("rule.cuts", "levels.cuts, or none")
-        thresholds = rule.thresholds if len(rule.cuts) else np.repeat(rule.thresholds, len(cuts) + 1)
-        moves = 0.0, 0.0
+        if not np.array_equal(rule.cuts, cuts):
+            raise content.broken("rule.cuts", "levels.cuts")
+        thresholds, moves = rule.thresholds, (0.0, 0.0)
     elif isinstance(rule, ShiftedRule):
         if not certified and not np.array_equal(cells.span, [rule.low, rule.high]):
             raise content.broken("rule.low and rule.high", "cells.span, the range of the uncertainty")

@@ -791,8 +791,6 @@ class BoundaryDisplay(_axes.Display):
             beyond = self.boundary._counts.edges[-1]
             x = np.repeat(np.where(np.isfinite(thresholds), thresholds, beyond), 2)
             y = np.repeat(np.arange(len(self.boundary.rows) + 1.0), 2)[1:-1]
-            if len(thresholds) == 1 < len(self.boundary.rows):
-                x = np.repeat(x[:1], len(y))
             (self.boundary_,) = self.ax_.plot(x, y, label=label, clip_on=False, **look)
             return
         outlines = self._outlines()
