@@ -1,6 +1,7 @@
 """`stakes boundary monitor`: the evidence by its definition, the row of the alarm, and a state to go on from."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -271,6 +272,26 @@ def test_evidence_at_the_alarm_above_the_highest_is_refused(bench, cli):
     outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json")
     assert outcome.code == 3
     assert "evidence from 20 to " in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        (
+            {"rows": 700, "selected": 600, "true_positives": 300, "precision": 0.5},
+            r"selected must be \d+ up to here, as",
+        ),
+        ({"e_value": 2.0}, r"e_value must be [\d.]+, as monitor.history says, got 2.0"),
+    ],
+)
+def test_files_that_the_monitor_has_not_seen_are_refused(changes, what, bench, cli):
+    assert cli(*ASK, bench.kept, bench.files[0], "--state", "watch.json").code == 0
+    state = json.loads((bench.folder / "watch.json").read_text(encoding="utf-8"))
+    state["files"][0] |= changes
+    (bench.folder / "watch.json").write_text(json.dumps(state), encoding="utf-8")
+    outcome = cli(*ASK, bench.kept, bench.files[1], "--state", "watch.json")
+    assert outcome.code == 3
+    assert re.search(what, " ".join(outcome.err.split())), outcome.err
 
 
 @pytest.mark.parametrize(
