@@ -55,7 +55,7 @@ BESIDE = {
         *(*METHODS, "tests/core", "tests/metrics", "tests/correction", "tests/tables/test_rules_in_engines.py"),
         *("tests/inference/test_calibration.py", "tests/utility/test_estimators.py"),
     ],
-    "metrics": [*METHODS, "tests/test_decomposition.py"],
+    "metrics": [*METHODS, "tests/test_decomposition.py", "tests/test_docs.py"],
     "variance": [
         *(*METHODS, "tests/inference"),
         *(f"tests/evaluation/test_{name}.py" for name in ("groups", "dependence", "tables", "true_answers")),

@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from stakes import evaluate
 from stakes.evaluation._calibration import promise_of
+from stakes.variance.influence import relabelled
 
 
 @pytest.mark.parametrize("how", ["sample_weight", "prevalence"])
@@ -48,3 +49,9 @@ def test_a_broken_promise_is_said_of_rows_weighed_by_their_outcome():
     assert (high - low) / 2.0 == pytest.approx(1.96 * 1.5, rel=0.3)
     assert "group-not-as-promised" in result.findings.codes
     assert "promise" in result.answer.calibration
+
+
+def test_a_row_with_the_other_label_would_weigh_what_rows_of_that_class_weigh():
+    count, weight = np.array([100.0, 10.0]), np.array([50.0, 50.0])  # .5 each, and 5 each
+    assert relabelled(count, weight, weight**2 / count) == pytest.approx([10.0, 0.1])
+    assert relabelled(count, weight, 1.5 * weight**2 / count).tolist() == [1.0, 1.0]  # weights vary within a class

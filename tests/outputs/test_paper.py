@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stakes import evaluate
+from stakes.outputs.result_table import Tabular
 
 RNG = np.random.default_rng(2)
 Q = RNG.beta(1, 5, 600)
@@ -69,3 +70,13 @@ def test_word_table_names_what_to_install(result, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "docx", None)
     with pytest.raises(ImportError, match=r"pip install 'stakes\[word\]'"):
         result.to_word(tmp_path / "table.docx")
+
+
+@pytest.mark.parametrize(("columns", "upright"), [(6, False), (7, True)])
+def test_one_record_of_many_columns_stands_upright_in_a_notebook(columns, upright):
+    class Record(Tabular):
+        def _records(self):
+            return [{f"c{k}": float(k) for k in range(columns)}]
+
+    shown = Record()._repr_html_()
+    assert shown.count("<tr>") == (columns if upright else 2)

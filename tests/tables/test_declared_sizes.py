@@ -26,6 +26,7 @@ WIDTHS = {
     "decimal": (pa.decimal128(30, 2), 16),
     "date": (pa.date32(), 4),
     "time": (pa.timestamp("us"), 8),
+    "old time": (pa.timestamp("ns"), 8),  # of 96 bits in the file
 }
 
 
@@ -40,7 +41,11 @@ def written(table, **options):
 def test_equal_values_take_their_width_times_the_rows(name, groups):
     dtype, width = WIDTHS[name]
     values = pa.nulls(ROWS, dtype)
-    data = written(pa.table({"x": values, "other": pa.nulls(ROWS, pa.int64())}), row_group_size=-(-ROWS // groups))
+    table, options = (
+        pa.table({"x": values, "other": pa.nulls(ROWS, pa.int64())}),
+        {"row_group_size": -(-ROWS // groups)},
+    )
+    data = written(table, use_deprecated_int96_timestamps=name == "old time", **options)
     found = _columnar_files.check_pages(data, ORIGIN)
     assert {key: column.size for key, column in found.items()} == {"x": ROWS * width, "other": ROWS * 8}
     assert all(column.most == 0 for column in found.values())
