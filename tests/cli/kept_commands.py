@@ -129,7 +129,7 @@ def run(command):
 
 def _numbers(text):
     text = text.replace(str(Path.cwd()), "")
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]?|\d\d:\d\d(:\d\d)?|stakes \d[\w.+]*|[0-9a-f]{16,}", "", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]?|\d\d:\d\d(:\d\d)?|stakes \d[\w.+]*|(?<![\d.])[0-9a-f]{16,}", "", text)
     found = re.findall(r"(?<![\w.])-?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?", text)
     return [float(each.replace(",", "").rstrip(".")) for each in found]
 

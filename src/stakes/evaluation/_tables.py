@@ -40,9 +40,13 @@ def flat_metrics(records: Iterable[Record]) -> dict[str, float]:
 
 _MODEL = (TableColumn("rank", "#", "rank"), TableColumn("model", "model", "text"))
 _RANKING = (
-    *(TableColumn(key, key) for key in ("decomposed", *TERMS)),
-    *(TableColumn(key, key, "share") for key in _WITHIN),
-    TableColumn("skill", "skill", "skill", 3),
+    *(TableColumn("decomposed", "cost"), TableColumn("miscalibration", "MCB")),
+    *(
+        TableColumn("discrimination", "DSC"),
+        TableColumn("uncertainty", "UNC"),
+        TableColumn("skill", "skill", "skill", 3),
+    ),
+    *(TableColumn(key, key.replace("_", " "), "share") for key in _WITHIN),
 )
 _MONEY = (
     *(TableColumn("held", "held", "word"), TableColumn("acted", "acts on", "share")),
