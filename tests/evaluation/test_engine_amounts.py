@@ -293,3 +293,16 @@ def test_a_streamed_evaluation_of_amounts_is_drawn_written_and_not_kept(tmp_path
     assert not {finding.code for finding in found.check()} - {finding.code for finding in known.check()}
     with pytest.raises(ValueError, match="cannot be kept without the rows"):
         KeptEvaluation.of(found)
+
+
+def test_rows_on_the_threshold_of_their_amounts_are_acted_on_in_the_engine_too(lazy):
+    k = np.tile(np.arange(1, 100), 4)
+    columns = {"y": (k % 3 == 0).astype(int), "p": k / 100, "a": 1.0 * k, "b": 100.0 - k}
+    outcome = OutcomeColumns(false_positive="a", false_negative="b")
+    found, known = (
+        evaluate_frame(make(columns), label="y", models=["p"], outcome=outcome) for make in (lazy, pl.DataFrame)
+    )
+    assert found.rows is None
+    by_hand = columns["a"] @ (1 - columns["y"]) / len(k)  # every row is acted on
+    for each in (found, known):
+        assert each.money["p"].cost.value == pytest.approx(1000 * by_hand)

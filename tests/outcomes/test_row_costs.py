@@ -369,3 +369,31 @@ def test_rows_of_no_known_class_have_no_decision_either_where_one_is_never_worse
     scores = found.scores(np.full(30, 0.1))
     assert scores[1] == 1.0
     assert np.all((scores >= 0.0) & (scores <= 1.0))
+
+
+HUNDREDTHS = np.arange(1, 100)
+
+
+def test_a_row_is_acted_on_from_the_threshold_that_is_printed_on():
+    import sqlite3
+
+    p, amounts = HUNDREDTHS / 100, {"false_positive": HUNDREDTHS, "false_negative": 100 - HUNDREDTHS}
+    decided = decide_rows(p, **amounts)
+    assert decided.threshold.tolist() == p.tolist()
+    assert decided.act.all()
+    assert not decided.predict(np.nextafter(p, 0.0), **amounts).any()
+    with sqlite3.connect(":memory:") as base:
+        base.execute("CREATE TABLE t (p, a, b)")  # whole amounts are not divided as whole numbers
+        base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(k / 100, k, 100 - k) for k in HUNDREDTHS.tolist()])
+        query = decided.to_sql("p", "a", "b", dialect="sqlite")
+        assert base.execute(f"SELECT sum({query}), count(*) FROM t").fetchone() == (99, 99)  # noqa: S608
+
+
+@pytest.mark.parametrize("alarm", [1, 3, 7, 30, 61])
+def test_equal_amounts_in_all_rows_decide_as_their_ratio_does(alarm):
+    y = np.append(True, HUNDREDTHS % 3 == 0)
+    p = np.append(0.5, HUNDREDTHS / 100)
+    outcome = RowCosts(y, false_positive=float(alarm), false_negative=100.0 - alarm)
+    assert ((outcome.scores(p) >= 0.5) == (p >= alarm / 100)).all()
+    by_hand = np.where(p >= alarm / 100, alarm * ~y, (100 - alarm) * y).sum()
+    assert money(outcome, p, per="total").cost.value == pytest.approx(by_hand)

@@ -40,6 +40,7 @@ _DOUBLE = {"postgres": "DOUBLE PRECISION", "bigquery": "FLOAT64"}
 _BACKTICKS = ("bigquery", "spark")
 _IS_NAN = {"bigquery": "IS_NAN({0})", "duckdb": "isnan({0})", "spark": "isnan({0})"}
 LARGEST = sys.float_info.max
+BELOW_HALF = math.nextafter(0.5, 0.0)
 _LONGEST = 62  # a power of two that fits an integer of SQLite
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.formulas import (
+    BELOW_HALF,
     Dialect,
     Missing,
     at_least,
@@ -271,11 +272,16 @@ class RowCosts(Outcome):
         found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
             for part in blocks(len(p), 1 << 15):  # blocks that fit the cache
-                gain = p[part] * self.false_negative[part]
+                a, b = self.false_positive[part], self.false_negative[part]
+                gain = p[part] * b
                 stake = 1.0 - p[part]
-                stake *= self.false_positive[part]
+                stake *= a
                 stake += gain
                 np.divide(gain, stake, out=found[part])
+                # at amounts as stated a row is acted on from its threshold on: rounding decides no tie
+                from_half = p[part] >= a / (a + b)
+                off = np.flatnonzero(from_half != (found[part] >= 0.5))
+                found[part][off] = np.where(from_half[off], 0.5, BELOW_HALF)
         if self.n_set_aside or not np.isfinite(found).all():  # nothing is at stake in rows without a number
             found[self.decided | ~np.isfinite(found)] = 0.0
             found[self.forced > 0] = 1.0
@@ -648,10 +654,9 @@ class RowDecisions:
         a = self.factor * _finite(false_positive, "false_positive")
         b = _finite(false_negative, "false_negative")
         forced = dominated(a, b, np.broadcast_to(1.0, p.shape), self.on_dominated)
-        acting, leaving = (1.0 - p) * a, p * b
-        act = np.where(forced == 0, leaving >= acting, forced > 0) & ((a != 0.0) | (b != 0.0))
         threshold = np.divide(a, a + b, out=np.full(len(p), np.nan), where=(forced == 0) & (a + b > 0.0))
-        return _Choice(act, threshold, acting, leaving, forced != 0)
+        act = np.where(forced == 0, p >= threshold, forced > 0) & ((a != 0.0) | (b != 0.0))
+        return _Choice(act, threshold, (1.0 - p) * a, p * b, forced != 0)
 
     def _expression(self, p: Any, false_positive: Any, false_negative: Any, missing: str) -> Any:
         """Build the decision about each row as an expression; NULL for a missing decision."""
@@ -661,10 +666,13 @@ class RowDecisions:
         act, wait = (1, 0) if set_aside else (None, None)
         free = choose(at_least(a, 0.0), choose(at_most(b, 0.0), 0, act), act)  # acting costs nothing, or less
         missed = choose(at_least(a, 0.0), wait, None)  # if both are gains, no decision follows
+        total = a + b
+        # 1.0 times, as SQLite would compare texts, and divide whole numbers, as such
+        threshold = 1.0 * a / total if is_expression(total) or total != 0.0 else 0.0
         found = choose(
             at_most(a, 0.0),
             choose(at_least(b, 0.0), free, missed),
-            choose(at_most(b, 0.0), wait, choose(at_least(p * b, (1.0 - p) * a), 1, 0)),
+            choose(at_most(b, 0.0), wait, choose(at_least(1.0 * p, threshold), 1, 0)),
         )
         inputs = [p, *(value for value in (false_positive, false_negative) if is_expression(value))]
         return decided(found, inputs, missing, within=(0.0, 1.0))
@@ -745,7 +753,7 @@ class RowDecisions:
         >>> from stakes.outcomes import decide_rows
         >>> rule = decide_rows([0.5, 0.1], false_positive=5, false_negative=[15, 20])
         >>> print(rule.to_sql("risk", 5, 15))
-        CASE WHEN ... THEN CASE WHEN (("risk" * CAST('15.0' AS DOUBLE)) >= ((... - "risk") * ... END END
+        CASE WHEN ... THEN CASE WHEN ((... * "risk") >= CAST('0.25' AS DOUBLE)) THEN 1 ELSE 0 END END
         """
         rule = self._build(lambda name: sql_column(name, dialect), score, false_positive, false_negative, missing)
         return delivered(str(rule), path)

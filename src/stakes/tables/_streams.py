@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.formulas import LARGEST, choose
+from stakes.base.formulas import BELOW_HALF, LARGEST, choose
 from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats
 from stakes.outputs.hooks import import_optional, nw
@@ -201,7 +201,10 @@ def priced_rows(
     scores = []
     for name in roles.models:
         p = nw.col(name).cast(nw.Float64)
-        scores.append((p * b / ((1.0 - p) * a + p * b)).alias(name))
+        score, acted = p * b / ((1.0 - p) * a + p * b), p >= a / (a + b)
+        # as RowCosts.scores: at amounts as stated a row is acted on from its threshold on
+        low, high = (acted & (score < 0.5)), (~acted & (score >= 0.5))
+        scores.append(choose(low, 0.5, choose(high, BELOW_HALF, score)).alias(name))
     # narwhals 2.0 refuses a condition without a column, as of two fixed amounts: the last one has it, and always holds
     weights = choose((a > 0.0) & (b > 0.0) & (at_stake >= 0.0), at_stake, 0.0).alias(stake)
     return frame.select(nw.col(roles.label), *scores, weights), stake
