@@ -175,6 +175,7 @@ def test_models_are_compared_per_unit_of_money_at_stake(cli, orders):
         ([*FOLLOW_UP, "--horizon", "2,1"], 2, "one or more times > 0, in order, got '2,1'"),
         ([*FOLLOW_UP, "--horizon", "1,2", "--report", "a.html"], 2, "write one for each"),
         (["--label", "ended", "--cause", "1"], 2, "--cause needs --time"),
+        ([*FOLLOW_UP, "--horizon", "1.5", "--pos-label", "0"], 3, "(--pos-label) does not say how follow-up ended"),
         (["--label", "ended", "--unit", "EUR"], 2, "--unit needs amounts"),
         (["--label", "ended", "--false-positive-cost", "3"], 2, "--false-negative-cost is missing"),
         ([], 2, "--label, or with --event"),

@@ -96,3 +96,12 @@ def test_rows_of_a_lazy_frame_are_asked_for():
 def test_columns_that_do_not_belong_together_are_refused(columns, message):
     with pytest.raises(ValueError, match=message):
         OutcomeColumns(**columns)
+
+
+@pytest.mark.parametrize("outcome", [{}, {"false_positive": 1.0, "false_negative": 3.0}])
+@pytest.mark.parametrize("positive", [0, 1, 7, "dead"])
+def test_a_positive_label_does_not_say_how_follow_up_ended(outcome, positive):
+    data = frame("polars", alive=(CODE == 0).astype(int))
+    asked = {"label": "alive", "models": ["risk"], "pos_label": positive}
+    with pytest.raises(DataError, match=rf"pos_label= .* got {positive!r}: pass cause= .* and censored= "):
+        evaluate_frame(data, outcome=OutcomeColumns(time="years", horizon=1.5, **outcome), **asked)

@@ -114,6 +114,11 @@ class OutcomeColumns:
         0.5
         """
         inner: Outcome | None = None
+        if self.time is not None and pos is not None:
+            raise ValueError(
+                f"pos_label= (--pos-label) does not say how follow-up ended, got {pos!r}: pass cause= (--cause) to "
+                "name the event, and censored= (--censored) to name what stands in censored rows."
+            )
         if self.time is not None:
             inner = self._time_to_event_outcome(label, cells[self.time], weight)
         elif self.verified_by is not None:
