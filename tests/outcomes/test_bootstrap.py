@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, TimeToEvent, metric_interval
-from stakes.inference import bootstrap
-from stakes.inference._bootstrap import OutcomeSource, draw_blocks, draw_clusters, draw_rows
+from stakes.inference import bootstrap, select_best
+from stakes.inference._bootstrap import KINDS, OutcomeSource, draw_blocks, draw_clusters, draw_rows
 
 N = 300
 RNG = np.random.default_rng(8)
@@ -86,3 +86,25 @@ def test_what_cannot_be_drawn_is_refused():
         bootstrap(OUTCOME, RISK, "roc_auc_score", prevalence=0.1)
     with pytest.raises(ValueError, match="sample_weight"):
         bootstrap(OUTCOME, RISK, "roc_auc_score", sample_weight=np.ones(N))
+
+
+def test_few_followed_to_the_horizon_allow_no_interval_and_rule_nothing_out():
+    sure = np.linspace(0.1, 3.0, 200)
+    event = np.arange(200) % 3 == 0
+    for followed in (4, 5):
+        time = np.where(np.arange(200) < 200 - followed, np.minimum(sure, 0.9), 2.0)
+        outcome = TimeToEvent(event=event, time=time, horizon=1.0)
+        reason = f"only {followed} rows were followed to the horizon: an interval needs 5" if followed < 5 else ""
+        models = {"good": np.where(event, 0.9, 0.1), "bad": np.where(event, 0.1, 0.9)}
+        one = bootstrap(outcome, models, "bounded_brier_loss", n_resamples=20)
+        two = bootstrap(outcome, models, "bounded_brier_loss", n_resamples=20).difference("good", "bad")
+        for found in (one, two):
+            assert all(np.isnan(found.intervals(kind)).all() == bool(reason) for kind in KINDS)
+            assert found.note == reason
+            assert reason in repr(found)
+        chosen = select_best(outcome, models, costs=(0.1, 0.3))
+        assert np.isnan([*chosen.interval, *chosen.pointwise["bad"], chosen.p_values["bad"]]).all() == bool(reason)
+        if reason:
+            assert chosen.note == reason
+            assert chosen.possible == ("good", "bad", "treat all", "treat none")
+            assert not any(other.shown for other in chosen.against.values())

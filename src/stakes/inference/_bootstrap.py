@@ -319,6 +319,8 @@ class Bootstrap(Tabular):
         Resamples that ended before the horizon of a :class:`TimeToEvent`, and were drawn again.
     ends : tuple of float, default (-inf, inf)
         Least and largest value that the statistic can have, which no interval leaves.
+    note : str, default ""
+        Why there is no interval; empty where there is one.
 
     Examples
     --------
@@ -335,6 +337,7 @@ class Bootstrap(Tabular):
     confidence_level: float
     redrawn: int = 0
     ends: tuple[float, float] = (-math.inf, math.inf)
+    note: str = ""
 
     @property
     def standard_errors(self) -> validation.Floats:
@@ -347,7 +350,7 @@ class Bootstrap(Tabular):
         return _quietly(lambda: np.nanmean(self.replicates, axis=0) - self.values)
 
     def intervals(self, kind: Kind = "percentile") -> validation.Floats:
-        """Lower and upper ends, shape (2, models, terms).
+        """Lower and upper ends, shape (2, models, terms); nan where there are none, for the reason in ``note``.
 
         Parameters
         ----------
@@ -371,6 +374,8 @@ class Bootstrap(Tabular):
         (2, 1, 1)
         """
         validation.check_choice(kind, "kind", KINDS)
+        if self.note:
+            return np.full((2, *self.values.shape), math.nan)
         tail = 0.5 - self.confidence_level / 2.0
         if kind == "normal":
             half = NormalDist().inv_cdf(1.0 - tail) * self.standard_errors
@@ -419,6 +424,7 @@ class Bootstrap(Tabular):
         columns = [self.values, self.standard_errors, self.biases, *self.intervals()]
         names = ("value", "standard_error", "bias", "ci_low", "ci_high")
         told = {"scheme": self.scheme, "n_resamples": len(self.replicates), "confidence_level": self.confidence_level}
+        told["note"] = self.note
         return [
             {"model": model, "statistic": term, **dict(zip(names, map(float, numbers), strict=True)), **told}
             for (model, term), *numbers in zip(product(self.models, self.terms), *map(np.ravel, columns), strict=True)
@@ -432,7 +438,8 @@ class Bootstrap(Tabular):
             value = f"{model}{row['statistic']} = {row['value']:.4g}"
             parts.append(f"{value}, {level_name(self.confidence_level)} interval {ends}")
         again = f", {self.redrawn:,} drawn again" if self.redrawn else ""
-        return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme}{again})"
+        note = f", {self.note}" if self.note else ""
+        return f"Bootstrap({'; '.join(parts)}, {len(self.replicates):,} resamples of {self.scheme}{again}{note})"
 
 
 def bootstrap(
@@ -547,9 +554,9 @@ def bootstrap(
 
     areas = partial(source.area, rng) if isinstance(source, TableSource) and name == "roc_auc_score" else None
     replicates = _replicates(areas or resampled, into, report)
-    redrawn = source.redrawn if isinstance(source, OutcomeSource) else 0
+    redrawn, note = (source.redrawn, source.outcome.reason) if isinstance(source, OutcomeSource) else (0, "")
     ends = (-math.inf, math.inf) if callable(metric) else metric_range(name, options)
-    found = Bootstrap(tuple(named), terms, values, replicates, scheme, level, redrawn, ends)
+    found = Bootstrap(tuple(named), terms, values, replicates, scheme, level, redrawn, ends, note)
     _warn_of_undefined(found)
     _warn_of_bias(found)
     return found

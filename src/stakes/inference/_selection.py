@@ -136,7 +136,7 @@ class Selection(Tabular):
     unit : str
         What costs are counted per: a decision, or money at stake.
     note : str
-        Where few rows carry the interval; empty otherwise.
+        Where few rows carry the interval, or why there is none; empty otherwise.
     sentences : tuple of str
         What a report says of it.
 
@@ -638,7 +638,9 @@ class _Field:
         return found | dict(zip(self.names, zip(low, high, strict=True), strict=True))
 
     def note(self, place: int) -> str:
-        """Note if few rows determine the interval of the chosen decision."""
+        """Why there is no interval of the chosen decision, or that few rows determine it."""
+        if self.contest.reason:
+            return self.contest.reason
         spread = self.spread(np.array([place]), -1)
         return few_carry(f"the cost of {self.names[place]}", float(spread.scarce[0]))
 

@@ -926,6 +926,8 @@ class Contest:
         default normal, from the covariance.
     highest : float, default inf
         The most that a mean can be.
+    reason : str, default ""
+        Why nothing can be told apart; empty where it can.
 
     Examples
     --------
@@ -942,6 +944,7 @@ class Contest:
     n_rows: int
     spread: Callable[[validation.Integers, validation.Integers], Spread] | None = None
     highest: float = math.inf
+    reason: str = ""
 
     def spread_of(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Spread of the differences of pairs."""
@@ -1016,7 +1019,8 @@ class CostRows:
             raise ValueError(f"y_true must hold at least two rows, got {len(self.y)}.")
         with np.errstate(invalid="ignore"):  # an infinite loss has no spread
             means, covariance = self.means, self.covariance()
-        return Contest(names, n_models, means, covariance, len(self.y), self.spread, float(self.largest.max()))
+        most, reason = float(self.largest.max()), self._design.unsure
+        return Contest(names, n_models, means, covariance, len(self.y), self.spread, most, reason)
 
     def spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Variance of a less b, computed from the rows; -1 is no cost at all."""
@@ -1039,4 +1043,5 @@ class CostRows:
             judged = (gap,) if values is None else (np.where(alone[:, None], values[:, a].T, gap), design.centred(gap))
             parts.append(spread_from(design.variance(judged[0], most, *judged[1:])[0]))
         room, scarce = np.max([part.room for part in parts], axis=0), np.min([part.scarce for part in parts], axis=0)
-        return Spread(parts[0].variance * np.where(alone, 1.0, self.inflation), parts[0].degrees, room, scarce)
+        known = np.nan if design.unsure else 1.0
+        return Spread(known * parts[0].variance * np.where(alone, 1.0, self.inflation), parts[0].degrees, room, scarce)

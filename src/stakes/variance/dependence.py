@@ -194,7 +194,7 @@ class Design:
         if self.codes is not None:
             clusters = self.clusters
             variance, degrees = left_out_variance(clusters.left_out(contributions), len(clusters), clusters.degrees())
-            return (variance * np.nan if clusters.reason() else variance), degrees, clusters.reason() or self.reason
+            return (variance * np.nan if clusters.reason() else variance), degrees, self.unsure
         if self.lags is not None:
             variance, degrees, reason = ordered_variance(contributions, self.lags)
             return variance, degrees, reason or self.reason
@@ -225,6 +225,11 @@ class Design:
     def reason(self) -> str:
         """Why the outcome that weighs the rows allows no interval; empty where it does."""
         return "" if self.origin is None else self.origin.outcome.reason
+
+    @property
+    def unsure(self) -> str:
+        """Why the outcome or the clusters allow no interval; empty where both do."""
+        return (self.clusters.reason() if self.codes is not None else "") or self.reason
 
     def variance(
         self, values: validation.Floats, max_loss: validation.Floats, slope: validation.Floats | None = None
@@ -263,7 +268,7 @@ class Design:
         own = seen, sums.sum(axis=-1), *squares_and_fourths(sums)
         shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
         found = cluster_variance(clusters, powers, own, self.rates, shift)
-        return found, rows, clusters.reason() or self.reason
+        return found, rows, self.unsure
 
     @property
     def rates(self) -> validation.Floats:
