@@ -197,6 +197,31 @@ def test_probability_of_being_free_of_the_event_is_noticed():
     assert "looks-like-survival" not in codes(outcome, score)
 
 
+@pytest.mark.parametrize("weight", [None, np.random.default_rng(2).integers(0, 3, 400)], ids=["alone", "weighted"])
+def test_probability_of_being_free_of_the_event_is_noticed_where_nobody_is_censored(weight):
+    rng = np.random.default_rng(1)
+    risk = 1.0 - np.exp(-0.3 * np.exp(rng.normal(size=400)))
+    time = rng.exponential(-1.0 / np.log1p(-risk))
+    outcome = TimeToEvent(event=time <= 2.0, time=np.minimum(time, 2.0), horizon=1.0, sample_weight=weight)
+    (found,) = [e for e in evaluate(outcome, 1.0 - risk, costs=(0.1, 0.3)).findings if e.code == "looks-like-survival"]
+    assert list(found.evidence["mean_score"].values()) == [pytest.approx(np.average(1.0 - risk, weights=weight))]
+    assert "looks-like-survival" not in codes(outcome, risk)
+
+
+def test_scores_of_a_weak_model_with_class_weights_are_not_called_survival():
+    below = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        hazard = 0.08 * np.exp(0.2 * rng.normal(size=250))
+        time, left = rng.exponential(1.0 / hazard), rng.uniform(0.3, 3.0, 250)
+        outcome = TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0)
+        odds = 12.5 * np.expm1(hazard)
+        found = evaluate(outcome, odds / (1.0 + odds), costs=(0.05, 0.2))
+        below += found.results[0].auc < 0.5
+        assert "looks-like-survival" not in found.findings.codes
+    assert below > 5
+
+
 def test_few_people_at_the_horizon_and_heavy_weights_are_found():
     pytest.importorskip("polars")
     outcome, score = stream(0.0, n=100)

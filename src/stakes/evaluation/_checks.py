@@ -134,8 +134,8 @@ FINDINGS: dict[str, Check] = {
             "looks-like-survival",
             "error",
             "scores fall where the risk of the event rises",
-            "with a time to event: AUC is below one half, and 1 less the mean score is nearer to the event rate than "
-            "the mean score",
+            "with a time to event: the AUC's interval, at the evaluation's level shared among the models, lies below "
+            "one half, and 1 less the mean score is nearer to the event rate than the mean score",
             "Pass the probability of the event by the horizon, 1 - S(t), not that of being free of it.",
             data.looks_like_survival,
         ),

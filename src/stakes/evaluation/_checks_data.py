@@ -11,6 +11,7 @@ import numpy as np
 from stakes.base.outcome import Origin, Outcome
 from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, row_losses
+from stakes.evaluation._calibration import area_of
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._words import Unit, counted
 from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
@@ -466,19 +467,20 @@ def weights_off(standings: Standings) -> Observation | None:
 
 def looks_like_survival(standings: Standings) -> Observation | None:
     """Whether scores look like the probability of being free of the event."""
-    outcome, rows = _outcome(standings), standings.rows
+    outcome, rows = _follow_up(standings.outcome), standings.rows
     if outcome is None or rows is None:
         return None
-    weight = np.ones(len(outcome.y)) if outcome.sample_weight is None else outcome.sample_weight
-    means = {
-        name: float(np.average(score, weights=weight))
-        for name, score in zip(standings.models, rows.every_score, strict=True)
-    }
-    rate = outcome.prevalence
+    weight, scores = outcome.units, rows.every_score
+    if rows.origin is None:
+        weight, scores = weight[outcome.present], rows.scores
+    rate, level = outcome.prevalence, 1.0 - (1.0 - standings.confidence_level) / len(standings.models)
+    means = {name: float(np.average(each, weights=weight)) for name, each in zip(standings.models, scores, strict=True)}
     found = {
         name: mean
         for name, mean in means.items()
-        if standings[name].auc < 0.5 and abs(1.0 - mean - rate) < abs(mean - rate)
+        if standings[name].auc < 0.5
+        and abs(1.0 - mean - rate) < abs(mean - rate)
+        and area_of(standings, name, level).interval[1] < 0.5
     }
     if not found:
         return None
