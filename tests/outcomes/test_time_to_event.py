@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from stakes import ScoreTable, TimeToEvent, metric_interval
+from stakes import ScoreTable, TimeToEvent, evaluate_frame, metric_interval
 from stakes.base.validation import to_array
 from stakes.evaluation import evaluate_horizons
 from stakes.inference import metric_difference
 from stakes.metrics import METRICS
+from stakes.outcomes import OutcomeColumns
 from stakes.outcomes._time_to_event import Censoring, check_groups
 
 UP = math.sqrt(750 / 749)
@@ -547,3 +548,35 @@ def test_censoring_of_one_stratum_says_nothing_of_another(ordered):
     found = metric_interval(outcome, score[order], "bounded_brier_loss")
     plain = TimeToEvent(event=event, time=time, horizon=6.0, groups=groups)
     assert found.interval == pytest.approx(metric_interval(plain, score, "bounded_brier_loss").interval, rel=1e-9)
+
+
+@pytest.mark.parametrize("horizon", [0.3, 0.7])  # one is larger in single precision, one smaller
+def test_times_in_single_precision_reach_the_horizon_that_they_reach_in_double(horizon):
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    time = np.round(np.ceil(rng.exponential(2.0, 500) * 10) / 10, 1)
+    time, event = np.where(time > 0.7, 0.7, time), (time <= 0.7) & (rng.random(500) < 0.6)
+    wanted = TimeToEvent(event=event, time=time, horizon=horizon)
+    single = {"event": event, "time": time.astype(np.float32)}
+    first = TimeToEvent(**single, horizon=0.1)
+    widened = TimeToEvent(event=event, time=single["time"].astype(float), horizon=horizon)
+    given = {"censoring": np.full(500, 0.9)}
+    at, taken = first.at(horizon), first.at(horizon).take(range(500))
+    for found in (TimeToEvent(**single, horizon=horizon), widened, at, taken):
+        assert np.array_equal(found.y, wanted.y)
+        assert np.array_equal(found.weight, wanted.weight)
+        assert (found.at_risk, f"{found.horizon:g}") == (wanted.at_risk, f"{horizon:g}")
+    assert TimeToEvent(**single, horizon=horizon, **given).at(horizon).prevalence == pytest.approx(
+        TimeToEvent(event=event, time=time, horizon=horizon, **given).prevalence
+    )
+    frame = pl.DataFrame({**single, "risk": rng.random(500)})
+    columns = OutcomeColumns(time="time", horizon=horizon)
+    found = evaluate_frame(frame, label="event", models=["risk"], outcome=columns)
+    assert found.prevalence == pytest.approx(wanted.prevalence, rel=1e-12)
+
+
+def test_the_horizon_stays_where_no_time_equals_it_in_single_precision():
+    assert TimeToEvent(event=[1, 0, 1, 0], time=[1, 2, 3, 5], horizon=2.3).horizon == 2.3
+    far = 2.0**24 + 1.0  # single precision rounds it to an even number
+    outcome = TimeToEvent(event=[1, 1, 0], time=[far - 1.0, far, far + 1.0], horizon=far)
+    assert (outcome.horizon, outcome.y.tolist()) == (far, [True, True, False])

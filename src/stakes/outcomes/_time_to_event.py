@@ -59,6 +59,14 @@ def check_horizon(horizon: Any) -> float:
     return check_size(horizon, "horizon")
 
 
+def _in_precision(horizon: float, times: Floats) -> float:
+    """The horizon in single precision, where some time equals it there and all times are numbers of that precision."""
+    with np.errstate(over="ignore"):
+        single = float(np.float32(horizon))
+        same = single != horizon and bool(np.any(times == single)) and np.array_equal(times, times.astype(np.float32))
+    return single if same else horizon
+
+
 def _check_times(times: NDArray[Any]) -> Floats:
     if times.ndim != 1:
         raise ValueError(
@@ -462,9 +470,10 @@ class TimeToEvent(Outcome):
 
     Notes
     -----
-    Events precede censorings at equal times, so that a row censored exactly at the horizon is a negative. The weights
-    sum to the number of rows, and the prevalence is one less the Kaplan-Meier estimate, or that of Aalen and Johansen
-    where causes compete. Errors allow for the estimation of censoring: that of the prevalence is Greenwood's.
+    Events precede censorings at equal times, so that a row censored exactly at the horizon is a negative. Times in
+    single precision equal the horizon where they do in that precision. The weights sum to the number of rows, and the
+    prevalence is one less the Kaplan-Meier estimate, or that of Aalen and Johansen where causes compete. Errors allow
+    for the estimation of censoring: that of the prevalence is Greenwood's.
 
     Censoring must not depend on the risk of the event, other than through ``groups``; :meth:`censoring_test` tests
     whether it depends on a score.
@@ -540,10 +549,11 @@ class TimeToEvent(Outcome):
         return cls(event=y[events[0]], time=y[times[0]], horizon=horizon, **options)
 
     def _set(self, follow_up: FollowUp, horizon: float) -> None:
-        self.follow_up, self.horizon, self.sample_weight = follow_up, horizon, follow_up.weight
-        by_then = follow_up.time <= horizon
+        self.follow_up, self.sample_weight = follow_up, follow_up.weight
+        self.horizon = _in_precision(horizon, follow_up.time)
+        by_then = follow_up.time <= self.horizon
         self.y: Bools = (follow_up.ended == OF_INTEREST) & by_then
-        self.known: Bools = (follow_up.ended != CENSORED) | (follow_up.time >= horizon)
+        self.known: Bools = (follow_up.ended != CENSORED) | (follow_up.time >= self.horizon)
         self.weight = self._inverse_weights() * self.units
         self._refuse_beyond()
 
@@ -670,7 +680,7 @@ class TimeToEvent(Outcome):
         >>> [round(outcome.at(t).prevalence, 3) for t in (1, 2, 3)]
         [0.25, 0.25, 0.625]
         """
-        horizon = check_horizon(horizon)
+        horizon = _in_precision(check_horizon(horizon), self.follow_up.time)
         if self.follow_up.given is not None and horizon != self.horizon:
             raise ValueError(
                 f"horizon must stay {self.horizon:g} where censoring= is an array, got {horizon:g}: its probabilities "
