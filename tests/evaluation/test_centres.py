@@ -246,3 +246,26 @@ def test_an_error_of_rounding_is_none():
 def test_the_threshold_stands_at_the_head_of_net_benefit_alone():
     html = FOUND._repr_html_()
     assert html.count("at 30%") == html.count("Net benefit at 30%") > 0
+
+
+def test_a_centre_not_followed_to_the_horizon_is_left_out_and_named():
+    rng = np.random.default_rng(0)
+    event, left = rng.exponential(np.exp(-X) / 0.4), rng.exponential(5.0, N)
+    left = np.where(CENTRE == "Lyon", np.minimum(left, 0.9), left)
+    outcome = TimeToEvent(event=event <= left, time=np.minimum(event, left), horizon=1.0)
+    models, others = {"a": A, "b": B}, CENTRE != "Lyon"
+    asked = {"threshold": 0.3, "costs": (0.1, 0.4)}
+    found = evaluate_centres(outcome, models, CENTRE, **asked)
+    without = evaluate_centres(outcome.take(others), {k: p[others] for k, p in models.items()}, CENTRE[others], **asked)
+    assert found.not_followed == ("Lyon",)
+    assert found.pooled == without.pooled
+    assert all(of == ("Lyon",) for by in found.left_out.values() for of in by.values())
+    assert found.sizes["Lyon"] == (np.sum(~others), np.sum((event <= left)[~others]))
+    for name, by_centre in found.estimates.items():
+        lyon = by_centre.pop("Lyon")
+        assert by_centre == without.estimates[name]
+        assert np.isnan([end for each in lyon.values() for end in (each.standard_error, *each.interval)]).all()
+        assert {each.note for each in lyon.values()} == {"not followed to the horizon"}
+    assert "Left out, as not followed to the horizon: Lyon." in found._footnotes()
+    assert "Lyon" not in "".join(found._footnotes()).replace("horizon: Lyon", "")
+    assert without.not_followed == FOUND.not_followed == ()

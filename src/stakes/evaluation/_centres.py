@@ -18,7 +18,7 @@ from stakes.core.options import evaluation_data
 from stakes.costs import CostsLike, as_costs
 from stakes.evaluation._evaluate import refuse_both_classes
 from stakes.evaluation._groups import coded
-from stakes.outcomes import TimeToEvent
+from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import draw, nw
 from stakes.outputs.result_table import PaperTable
 from stakes.outputs.text import level_name, names_of, percent
@@ -59,6 +59,8 @@ class CentreEvaluation(PaperTable):
         Of the net benefit.
     confidence_level : float
         Of each interval.
+    not_followed : tuple of str, default ()
+        Centres that were not followed to the horizon: their estimates are nan, and they are left out everywhere.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class CentreEvaluation(PaperTable):
     left_out: dict[str, dict[str, tuple[str, ...]]]
     threshold: float | None
     confidence_level: float
+    not_followed: tuple[str, ...] = ()
 
     def _records(self) -> list[dict[str, Any]]:
         return [record for name in self.estimates for record in self._records_of(name)]
@@ -116,19 +119,23 @@ class CentreEvaluation(PaperTable):
 
     def _footnotes(self) -> tuple[str, ...]:
         level = level_name(self.confidence_level)
-        few = [centre for centre, (rows, events) in self.sizes.items() if min(events, rows - events) < _ROUGH]
+        followed = {centre: size for centre, size in self.sizes.items() if centre not in self.not_followed}
+        few = [centre for centre, (rows, events) in followed.items() if min(events, rows - events) < _ROUGH]
+        late = ", ".join(self.not_followed)
         return (
             f"In brackets the {level} interval of each number alone; of {ANOTHER_CENTRE}, the prediction interval.",
             "Pooled by random effects: restricted maximum likelihood, Hartung and Knapp's interval.",
             *((f"Errors are rough where a class has fewer than {_ROUGH} rows: {', '.join(few)}.",) if few else ()),
+            *((f"Left out, as not followed to the horizon: {late}.",) if late else ()),
             *(f"Not pooled, for want of an error: {each}." for each in self._missing()),
         )
 
     def _missing(self) -> Iterator[str]:
         for name, of in self.left_out.items():
             for key, centres in of.items():
-                if centres:
-                    yield f"{CENTRE_HEADS[key]} of {name} in {', '.join(centres)}"
+                told = [centre for centre in centres if centre not in self.not_followed]
+                if told:
+                    yield f"{CENTRE_HEADS[key]} of {name} in {', '.join(told)}"
 
     def plot(self, *args: Any, **options: Any) -> Any:
         """Draw a forest plot; see :class:`stakes.display.ForestDisplay`."""
@@ -159,7 +166,8 @@ def evaluate_centres(
     Parameters
     ----------
     y_true : array_like of shape (n,) or TimeToEvent
-        Labels with two values; or follow-up, whose censoring is then estimated within each centre.
+        Labels with two values; or follow-up, whose censoring is then estimated within each centre. A centre that was
+        not followed to the horizon is left out, and named.
     y_prob : mapping of str to array_like of shape (n,)
         Probabilities of the positive class, by model.
     centres : array_like of shape (n,) or (n, k)
@@ -182,7 +190,7 @@ def evaluate_centres(
     Raises
     ------
     ValueError
-        For invalid data, fewer than two centres, or a centre with one class only.
+        For invalid data, fewer than two centres, or a centre with labels of one class only.
 
     Notes
     -----
@@ -208,27 +216,29 @@ def evaluate_centres(
     models = validation.by_name(y_prob, "y_prob")
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
-    rows_of, scores = _rows(y_true, models, sample_weight, pos_label)
+    rows_of, scores, (counted, positives) = _rows(y_true, models, sample_weight, pos_label)
     each = _centres(centres, len(next(iter(scores.values()))))
     names = (*scores, *(f"{a} - {b}" for a, b in combinations(scores, 2)))
     repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if repeated is not None:
         raise ValueError(f"y_prob must not name a model {repeated!r}: that names the difference of two others.")
     sizes: dict[str, tuple[int, int]] = {}
-    estimates: dict[str, dict[str, dict[str, Found]]] = {name: {} for name in names}
+    found: dict[str, dict[str, dict[str, Found]]] = {}
     for centre, mine in each.items():
         labels, weight = rows_of(mine, centre)
-        positives = labels.y if isinstance(labels, TimeToEvent) else labels
-        counted = labels.present if isinstance(labels, TimeToEvent) else (True if weight is None else weight > 0.0)
-        sizes[centre] = int(np.sum(mine[mine] & counted)), int(np.sum(positives & counted))
-        given = {name: score[mine] for name, score in scores.items()}
-        found = _of_centre(labels, given, weight, asked, level)
-        for name, by_centre in estimates.items():
-            by_centre[centre] = found[name]
+        sizes[centre] = int(np.sum(mine & counted)), int(np.sum(mine & counted & positives))
+        if labels is not None:
+            given = {name: score[mine] for name, score in scores.items()}
+            found[centre] = _of_centre(labels, given, weight, asked, level)
+    if not found:
+        raise ValueError(f"y_true must be followed to the horizon in some centre, got none of {len(each)}.")
+    late = tuple(centre for centre in each if centre not in found)
+    nothing = {name: {key: _unknown(one) for key, one in of.items()} for name, of in next(iter(found.values())).items()}
+    estimates = {name: {centre: found.get(centre, nothing)[name] for centre in each} for name in names}
     pooled, left_out, least = {}, {}, _rounding([found for name in scores for found in estimates[name].values()])
     for name, by_centre in estimates.items():
         pooled[name], left_out[name] = _pooled(by_centre, level, least)
-    return CentreEvaluation(sizes, estimates, pooled, left_out, threshold, level)
+    return CentreEvaluation(sizes, estimates, pooled, left_out, threshold, level, late)
 
 
 def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[str, Any]]:
@@ -247,8 +257,15 @@ def _asked(threshold: float | None, costs: CostsLike | None) -> dict[str, dict[s
 
 def _rows(
     y_true: Any, models: dict[str, Any], sample_weight: Any, pos_label: object
-) -> tuple[Callable[[validation.Bools, str], tuple[Any, validation.Floats | None]], dict[str, validation.Floats]]:
-    """How to take the labels and weights of some rows, and the clean scores of each model."""
+) -> tuple[
+    Callable[[validation.Bools, str], tuple[Any, validation.Floats | None]],
+    dict[str, validation.Floats],
+    tuple[validation.Bools, validation.Bools],
+]:
+    """How to take the labels and weights of some rows, the clean scores of each model, and who counts and is positive.
+
+    There are no labels of a centre that was not followed to the horizon.
+    """
     followed = isinstance(y_true, TimeToEvent)
     samples = {
         name: validation.check_sample(
@@ -260,7 +277,7 @@ def _rows(
         scores = {
             name: validation.to_floats(validation.to_array(prob, "y_prob"), "y_prob") for name, prob in models.items()
         }
-        return lambda mine, _: (y_true.take(mine), None), scores
+        return lambda mine, _: (_followed(y_true, mine), None), scores, (y_true.present, y_true.y)
     first = next(iter(samples.values()))
 
     def labels(mine: validation.Bools, centre: str) -> tuple[Any, validation.Floats | None]:
@@ -273,7 +290,23 @@ def _rows(
             )
         return y, weight
 
-    return labels, {name: sample.score for name, sample in samples.items()}
+    present = np.ones(len(first.y), dtype=bool) if first.weight is None else first.weight > 0.0
+    return labels, {name: sample.score for name, sample in samples.items()}, (present, first.y)
+
+
+def _followed(outcome: TimeToEvent, mine: validation.Bools) -> TimeToEvent | None:
+    """The follow-up of one centre; None where it was not followed to the horizon."""
+    try:
+        return outcome.take(mine)
+    except BeyondFollowUpError:
+        return None
+
+
+def _unknown(found: Found) -> Found:
+    """The same estimate where there is none."""
+    numbers: dict[str, Any] = dict.fromkeys(vars(found).keys() & {"value", "difference", "p_value"}, math.nan)
+    numbers |= {"standard_error": math.nan, "interval": (math.nan, math.nan)}
+    return replace(found, **numbers, note="not followed to the horizon")
 
 
 def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
