@@ -5,8 +5,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, TimeToEvent
+from stakes import PartlyVerified, RowCosts, TimeToEvent, evaluate
 from stakes.curves import threshold_table
+from stakes.display._thresholds import thinned, to_the_ends
 from stakes.inference import confidence_band, threshold_intervals
 from stakes.inference._simultaneous import mid_p_limits
 from stakes.inference._thresholds import MEASURES
@@ -26,7 +27,7 @@ def followed(n, rng):
     return TimeToEvent(**given), p
 
 
-@pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv", "share_flagged"])
+@pytest.mark.parametrize("name", ["sensitivity", "specificity", "ppv", "npv"])
 def test_shares_have_the_limits_of_as_many_rows_as_their_error_says(name):
     given, p = rows(N, np.random.default_rng(6))
     outcome = TimeToEvent(**given)
@@ -47,6 +48,34 @@ def test_shares_have_the_limits_of_as_many_rows_as_their_error_says(name):
     low, high = mid_p_limits(share * size, size, Z)
     assert found.low[name] == pytest.approx(low, rel=1e-6)
     assert found.high[name] == pytest.approx(high, rel=1e-6)
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(N) % 3], ids=["alone", "weighted"])
+@pytest.mark.parametrize("kind", ["followed", "few followed", "verified"])
+def test_the_share_flagged_is_that_of_all_rows_whatever_happened_to_them(kind, weight):
+    rng = np.random.default_rng(6)
+    given, p = rows(N, rng)
+    if kind == "few followed":
+        given["horizon"] = np.sort(given["time"])[-4]
+    labels = np.where(rng.random(N) < 0.3 + 0.6 * (p > 0.25), given["event"], np.nan)
+    outcome = TimeToEvent(**given, sample_weight=weight)
+    if kind == "verified":
+        outcome = PartlyVerified(labels, groups=p > 0.25, sample_weight=weight)
+    table, found = threshold_table(outcome, p, thresholds=AT), threshold_intervals(outcome, p, thresholds=AT)
+    share = [np.average(p >= t, weights=weight) for t in AT]
+    assert table.share_flagged == pytest.approx(share, rel=1e-12)
+    assert table.frame("pandas").share_flagged.tolist() == table.share_flagged.tolist()
+    assert evaluate(outcome, {"m": p}, costs=AT[0])["m"].share_acted_on == pytest.approx(share[0], rel=1e-12)
+    other = threshold_intervals(rng.random(N) < 0.5, p, thresholds=AT, sample_weight=weight)  # labels of no meaning
+    for mine, its in ((found.estimate, other.estimate), (found.low, other.low), (found.high, other.high)):
+        assert mine["share_flagged"] == pytest.approx(its["share_flagged"], rel=1e-9)
+    if kind != "verified":
+        money = RowCosts(TimeToEvent(**given, sample_weight=weight), false_positive=1.0, false_negative=3.0)
+        assert threshold_table(money, p, thresholds=AT).share_flagged == pytest.approx(share, rel=1e-12)
+    drawn = to_the_ends(thinned(threshold_table(outcome, p)), upwards=True)
+    assert (drawn.share_flagged[0], drawn.share_flagged[-1]) == (1.0, 0.0)
+    shares = [np.average(p >= t, weights=weight) for t in drawn.threshold[1:-1]]
+    assert drawn.share_flagged[1:-1] == pytest.approx(shares, rel=1e-12)
 
 
 def test_costs_have_the_limits_of_the_band():
@@ -76,7 +105,8 @@ def test_too_few_people_at_the_horizon_leave_no_interval():
     time, p = rng.exponential(size=100), rng.random(100)
     outcome = TimeToEvent(event=rng.integers(0, 2, 100), time=time, horizon=np.sort(time)[-4])
     found = threshold_intervals(outcome, p, thresholds=AT)
-    assert all(np.isnan(found.low[name]).all() and np.isnan(found.high[name]).all() for name in MEASURES)
+    of_classes = [name for name in MEASURES if name != "share_flagged"]
+    assert all(np.isnan(found.low[name]).all() and np.isnan(found.high[name]).all() for name in of_classes)
     assert np.isfinite(found.estimate["ppv"]).all()
 
 

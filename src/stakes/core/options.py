@@ -114,6 +114,16 @@ class EvaluationData:
             raise ValueError("per-row values need the rows: pass y_true and y_prob instead of a ScoreTable.")
         return self.sample
 
+    @property
+    def everyone(self) -> EvaluationData:
+        """All rows, for what needs no outcome; the same where the class of each is known."""
+        origin = None if self.sample is None else self.sample.origin
+        if origin is None:
+            return self
+        use, weight = origin.outcome.present, origin.outcome.sample_weight
+        rows = origin.outcome.y[use], origin.score[use], None if weight is None else weight[use]
+        return EvaluationData(validation.BinarySample(*rows), None)
+
     def _weighted_rows(self) -> validation.BinarySample:
         rows = self.rows
         if rows.weight is None or np.all(rows.weight):

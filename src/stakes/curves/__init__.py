@@ -11,6 +11,7 @@ from stakes.curves._decision import (
     brier_curve,
     cost_curve,
     error_pieces,
+    flagged_among,
     interventions_avoided_curve,
     lower_envelope,
     net_benefit_curve,

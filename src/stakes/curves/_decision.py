@@ -159,6 +159,9 @@ class ThresholdTable(Tabular):
         What acting from each threshold on costs, in the unit of the amounts; None without amounts by row.
     choice : ThresholdChoice, optional
         The rows from which :attr:`best` is chosen; None without amounts by row.
+    flagged : ndarray of shape (k,), optional
+        Share of all rows that is flagged, where an outcome does not know the class of some; by default that of the
+        counts, which stand for all rows by their weights.
 
     Examples
     --------
@@ -177,6 +180,7 @@ class ThresholdTable(Tabular):
     about: str = ""
     cost: Floats | None = None
     choice: ThresholdChoice | None = None
+    flagged: Floats | None = None
 
     @cached_property
     def best(self) -> BestThreshold:
@@ -226,8 +230,8 @@ class ThresholdTable(Tabular):
 
     @property
     def share_flagged(self) -> Floats:
-        """Share of all weight that is flagged."""
-        return (self.tp + self.fp) / self._total
+        """Share of all weight that is flagged, that of rows of unknown class too."""
+        return (self.tp + self.fp) / self._total if self.flagged is None else self.flagged
 
     @property
     def odds(self) -> Floats:
@@ -281,8 +285,8 @@ class ThresholdTable(Tabular):
         if len(self.threshold) <= _SHOWN_ROWS:
             return super()._repr_html_()
         rows = np.linspace(0, len(self.threshold) - 1, _SHOWN_ROWS).astype(np.intp)
-        names = (*_COUNTS, "cost_ratio", *(() if self.cost is None else ("cost",)))
-        kept: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        names = (*_COUNTS, "cost_ratio", "cost", "flagged")
+        kept: dict[str, Any] = {name: column[rows] for name in names if (column := getattr(self, name)) is not None}
         return f"{replace(self, **kept)._repr_html_()}<p>{_SHOWN_ROWS} of {len(self.threshold)} thresholds</p>"
 
     def __repr__(self) -> str:
@@ -447,7 +451,8 @@ def threshold_table(
 
     Notes
     -----
-    Flagged means score >= threshold.
+    Flagged means score >= threshold. The share flagged needs no outcome: where the class of some rows is not known, it
+    is that of all rows, but under a stated ``prevalence``.
 
     Where probabilities are calibrated given the amounts, one threshold for all rows costs at least as much as one by
     row, whose cost :func:`stakes.money` says. On the rows of its choice a threshold looks too cheap: in simulated
@@ -469,13 +474,22 @@ def threshold_table(
         if given:
             raise ValueError(f"{given[0]}= does not fit amounts by row: the RowCosts says what rows cost and weigh.")
         return _amounts_table(y_true, y_prob, thresholds, per, logits=logits)
-    table = evaluation_data(
+    data = evaluation_data(
         y_true, y_prob, sample_weight, pos_label, prevalence, logits=logits, probability=costs is None
-    ).table
+    )
+    table = data.table
     chosen = None if thresholds is None else check_thresholds(thresholds, probability=costs is None)
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):
         undefined("sensitivity or specificity", "only one class is present")
-    return threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
+    found = threshold_table_of(table, chosen, None if costs is None else as_costs(costs).mean(), per)
+    return found if prevalence is not None else flagged_among(data, found)
+
+
+def flagged_among(data: EvaluationData, found: ThresholdTable) -> ThresholdTable:
+    """The table with the share flagged of all rows, where the class of some is not known."""
+    every = data.everyone
+    flagged = None if every is data else threshold_table_of(every.table, found.threshold).share_flagged
+    return replace(found, flagged=flagged)
 
 
 def _amounts_table(
@@ -488,7 +502,8 @@ def _amounts_table(
         )
     check_same_order(y_true=outcome, y_prob=y_prob)
     used, weight = outcome.present, outcome.units
-    score = evaluation_data(outcome.y, y_prob, weight, logits=logits).rows.score
+    whole = evaluation_data(outcome.y, y_prob, weight, logits=logits)
+    score = whole.rows.score
     y, weight = outcome.y[used], outcome.counted[used]
     known = weight > 0.0
     table = evaluation_data(y[known], score[known], weight[known]).table
@@ -496,6 +511,8 @@ def _amounts_table(
         undefined("sensitivity or specificity", "only one class is present")
     chosen = None if thresholds is None else check_thresholds(thresholds, probability=True)
     found = threshold_table_of(table, chosen, math.nan, per)
+    if outcome.inner is not None:
+        found = replace(found, flagged=threshold_table_of(whole.table, found.threshold).share_flagged)
     scale = 1.0 if per is None else per / table.total
     negative, positive = outcome.false_positive[used], outcome.false_negative[used]
     cuts = np.unique(found.threshold)

@@ -775,7 +775,8 @@ def thinned(table: ThresholdTable) -> ThresholdTable:
         by_rank = np.linspace(0, len(at) - 1, _MOST_POINTS // 2)
         by_value = np.searchsorted(at, np.linspace(at[0], at[-1], _MOST_POINTS // 2))
         order = order[np.unique(np.concatenate([by_rank, by_value]).astype(np.intp))]
-    return ThresholdTable(*(getattr(table, name)[order] for name in ("threshold", *_COUNTS, "cost_ratio")))
+    columns = {name: getattr(table, name)[order] for name in ("threshold", *_COUNTS, "cost_ratio")}
+    return ThresholdTable(**columns, flagged=None if table.flagged is None else table.flagged[order])
 
 
 def to_the_ends(table: ThresholdTable, *, upwards: bool) -> ThresholdTable:
@@ -786,13 +787,14 @@ def to_the_ends(table: ThresholdTable, *, upwards: bool) -> ThresholdTable:
     above = int(upwards and high < _ALMOST_ONE)
     rows = np.concatenate([[0] * below, np.arange(len(table.threshold)), [-1] * above]).astype(np.intp)
     threshold, cost, tp, fp, fn, tn = (getattr(table, name)[rows] for name in ("threshold", "cost_ratio", *_COUNTS))
+    flagged = table.share_flagged[rows]
     if below:
-        threshold[0] = 0.0
+        threshold[0], flagged[0] = 0.0, 1.0
     if above:
         threshold[-1] = _ALMOST_ONE
         fn[-1], tn[-1] = fn[-1] + tp[-1], tn[-1] + fp[-1]
-        tp[-1] = fp[-1] = 0.0
-    return ThresholdTable(threshold, tp, fp, fn, tn, threshold if same else cost)
+        tp[-1] = fp[-1] = flagged[-1] = 0.0
+    return ThresholdTable(threshold, tp, fp, fn, tn, threshold if same else cost, flagged=flagged)
 
 
 def ends(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -28,7 +28,7 @@ from stakes.base.validation import (
 from stakes.core.options import evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable, regret_at
 from stakes.costs import CostsLike, as_costs
-from stakes.curves import threshold_table_of
+from stakes.curves import flagged_among, threshold_table_of
 from stakes.inference import _simultaneous
 from stakes.inference._bands import check_thresholds, difference_band
 from stakes.outputs.result_table import Tabular
@@ -42,8 +42,8 @@ Bins = Integers
 
 # Intervals of the entries of a threshold table: sensitivity, predictive values, likelihood ratios, cost.
 
-_SHARES = ("sensitivity", "specificity", "ppv", "npv", "share_flagged")
-MEASURES = (*_SHARES[:-1], "lr_positive", "lr_negative", "share_flagged", "regret", "net_benefit")
+_SHARES = ("sensitivity", "specificity", "ppv", "npv")
+MEASURES = (*_SHARES, "lr_positive", "lr_negative", "share_flagged", "regret", "net_benefit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,20 +157,24 @@ def threshold_intervals(
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
-    counts = _simultaneous.counts_of(data, points, fixed_prevalence=prevalence is not None)
+    fixed = prevalence is not None
+    counts = _simultaneous.counts_of(data, points, fixed_prevalence=fixed)
+    every = counts if fixed else _simultaneous.counts_of(data.everyone, points, fixed_prevalence=False)
     entries = threshold_table_of(data.table, points, None if costs is None else as_costs(costs).mean())
+    entries = entries if fixed else flagged_among(data, entries)
     estimate = {name: np.asarray(getattr(entries, name)) for name in MEASURES}
     origin = None if data.sample is None else data.sample.origin
     weighted, reason = (None, "") if origin is None else (data.sample, origin.outcome.reason)
     at, z = entries.cost_ratio, NormalDist().inv_cdf(0.5 + level / 2.0)
-    limits = _limits(counts, estimate, z, _sizes(weighted, points, estimate))
+    limits = _limits(counts, every, estimate, z, _sizes(weighted, points, estimate))
     for kind, inner in (("regret", at), ("net_benefit", np.where(at < 1.0, at, 0.0))):
         pieces = _simultaneous.curve_pieces(kind, counts, inner, 1.0, points)
         if weighted is not None and not reason:
-            bins, fixed = [_simultaneous.reached(weighted.score, points)], counts.totals.fixed_prevalence
+            bins = [_simultaneous.reached(weighted.score, points)]
             pieces = _simultaneous.dependent_pieces(pieces, kind, weighted, bins, fixed_prevalence=fixed)
         limits[kind] = _simultaneous.combined_limits(pieces, z)
-    unknown = {name: bool(reason) | np.isnan(estimate[name]) for name in MEASURES}
+    # who is flagged is known whatever follow-up says
+    unknown = {name: np.isnan(estimate[name]) | (bool(reason) and name != "share_flagged") for name in MEASURES}
     low, high = ({name: np.where(unknown[name], np.nan, limits[name][end]) for name in MEASURES} for end in (0, 1))
     return ThresholdIntervals(points, estimate, low, high, level)
 
@@ -186,8 +190,8 @@ def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floa
     variance = np.empty(shares.shape)
     for k, t in enumerate(points):
         acted, y = sample.score >= t, sample.y
-        whole = np.stack([y, ~y, acted, ~acted, np.ones(len(y), dtype=bool)])
-        part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted), acted])
+        whole = np.stack([y, ~y, acted, ~acted])
+        part = np.stack([y & acted, ~(y | acted), y & acted, ~(y | acted)])
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (part - shares[:, k, None] * whole) / (whole @ design.share)[:, None]
         variance[:, k] = design.variance_of(design.contributions(slope))[0]
@@ -195,20 +199,25 @@ def _sizes(sample: BinarySample | None, points: Floats, estimate: dict[str, Floa
 
 
 def _limits(
-    counts: _simultaneous.Counts, estimate: dict[str, Floats], z: float, sizes: dict[str, Floats]
+    counts: _simultaneous.Counts,
+    everyone: _simultaneous.Counts,
+    estimate: dict[str, Floats],
+    z: float,
+    sizes: dict[str, Floats],
 ) -> dict[str, Limits]:
     above, below, totals = counts.above, counts.below, counts.totals
-    negative, positive = ratio(totals.squared, totals.weight, 1.0)  # what a row of each class weighs
-    largest = max(negative, positive)
+    # what a row of each class weighs
+    negative, positive = ratio(totals.squared, totals.weight, 1.0)
+    largest = max(ratio(everyone.totals.squared, everyone.totals.weight, 1.0))
     sensitivity = _share(above[:, 1], below[:, 1], (positive, positive), z, sizes["sensitivity"])
     alarms = _share(above[:, 0], below[:, 0], (negative, negative), z, sizes["specificity"])
-    every = _share(above.sum(axis=1), below.sum(axis=1), (largest, largest), z, sizes["share_flagged"])
+    flagged = _share(everyone.above.sum(axis=1), everyone.below.sum(axis=1), (largest, largest), z, np.array(np.nan))
     limits = {
         "sensitivity": sensitivity,
         "specificity": _rest(alarms),
         "ppv": _share(above[:, 1], above[:, 0], (positive, negative), z, sizes["ppv"]),
         "npv": _share(below[:, 0], below[:, 1], (negative, positive), z, sizes["npv"]),
-        "share_flagged": every,
+        "share_flagged": flagged,
     }
     p, q = estimate["sensitivity"], 1.0 - estimate["specificity"]
     limits["lr_positive"] = _quotient(p, sensitivity, q, alarms)
