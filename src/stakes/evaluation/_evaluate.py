@@ -302,7 +302,7 @@ class _Scored(NamedTuple):
 def _everyone(table: ScoreTable, rows: inference.PairedRows | None, index: int, charged: Charged | None) -> _Scored:
     if charged is not None:
         return _Scored(table, table.scores, (table.positives, table.negatives), acted=charged.acted[index])
-    if rows is None or rows.origin is None:
+    if rows is None or rows.origin is None or rows.fixed_prevalence:  # by class, which only known rows show
         return _Scored(table, table.scores, (table.positives, table.negatives), ordered=True)
     outcome, score = rows.origin.outcome, rows.every_score[index]
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight

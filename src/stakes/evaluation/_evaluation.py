@@ -309,8 +309,7 @@ class Evaluation(Standings, Tabular):
         if rows is None:
             return (self.score_tables[index],), {}
         outcome, score, _, weight = rows.arguments(index, index)
-        if rows.origin is not None:
-            return (outcome, rows.every_score[index]), {"clusters": rows.clusters}
+        score = score if rows.origin is None else rows.every_score[index]
         known = self.prevalence if rows.fixed_prevalence else None
         return (outcome, score), {"sample_weight": weight, "clusters": rows.clusters, "prevalence": known}
 

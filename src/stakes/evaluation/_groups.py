@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
-from stakes.core.options import EvaluationData, Options
+from stakes.core.options import EvaluationData, Options, reweighted
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
 from stakes.inference import (
@@ -504,7 +504,7 @@ def evaluate_groups(
 ) -> Groups:
     """Every model in every group, and against all other rows."""
     found: list[Columns] = []
-    within = {column: mine for column, each in groups.items() if (mine := _followed_within(rows, each))}
+    within = {column: mine for column, each in groups.items() if (mine := _followed_within(rows, each, options))}
     together = rows
     for column, grouping in groups.items():
         rows = within.get(column, together)
@@ -548,7 +548,7 @@ def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedR
     return found | {"auc": value.tolist(), "auc_interval": pairs(low, high)} | _promised(promises, len(places), options)
 
 
-def _followed_within(rows: PairedRows, grouping: Grouping) -> PairedRows | None:
+def _followed_within(rows: PairedRows, grouping: Grouping, options: Options) -> PairedRows | None:
     """The rows weighed by censoring within each group; None where a group has few that were followed for so long."""
     origin = rows.origin
     outcome = None if origin is None else origin.outcome
@@ -562,7 +562,9 @@ def _followed_within(rows: PairedRows, grouping: Grouping) -> PairedRows | None:
     if np.bincount(codes[followed], minlength=codes.max() + 1)[np.unique(codes[there])].min() < _NEEDED:
         return None
     own = outcome.within(codes)
-    return replace(rows, weight=own.weight[origin.places], origin=replace(origin, outcome=own))
+    sample = BinarySample(rows.y, rows.scores[0], own.weight[origin.places])
+    sample = sample if options.prevalence is None else reweighted(sample, options.prevalence)
+    return replace(rows, weight=sample.weight, origin=replace(origin, outcome=own))
 
 
 def groups_of_tables(

@@ -163,6 +163,8 @@ def _data(standings: Standings) -> Iterator[str]:
         yield from standings._charged.totals.methods
     if rows is not None and rows.origin is not None:
         yield from rows.origin.outcome.methods
+        if stated:
+            yield f"The classes were then reweighted to the stated {percent(standings.prevalence)}."
     if standings.options.per_stake:
         yield f"Costs are per {standings.options.per_stake}."
 

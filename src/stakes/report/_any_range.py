@@ -684,7 +684,7 @@ def _model(
 def _everyone(evaluation: Evaluation, index: int, limit: int, focus: tuple[float, float]) -> Json:
     """Scores of all rows, as positives, where an outcome knows the class of some rows only."""
     rows, outcome = evaluation.rows, _weighing(evaluation)
-    if rows is None or outcome is None or outcome.by_amount:
+    if rows is None or outcome is None or outcome.by_amount or rows.fixed_prevalence:
         return {}
     scores, place = np.unique(rows.every_score[index], return_inverse=True)
     weight = counted(place, outcome.sample_weight, len(scores))
@@ -697,14 +697,14 @@ def shapes_beside(evaluation: Evaluation) -> tuple[str, ...]:
     """How calibration is drawn beside isotonic steps.
 
     Smooth, but for weighed rows of which no smooth curve can be drawn; and follow-up in bins, of which each allows for
-    its own censoring, unless some bin has nobody who was followed to the horizon.
+    its own censoring, unless some bin has nobody who was followed to the horizon or the prevalence is stated.
     """
-    outcome = _weighing(evaluation)
+    outcome, rows = _weighing(evaluation), evaluation.rows
     smooth = ("smooth",) if _is_smooth(evaluation) else ()
-    if not isinstance(outcome, TimeToEvent) or evaluation.rows is None:
+    if not isinstance(outcome, TimeToEvent) or rows is None or rows.fixed_prevalence:
         return smooth or ("binned",)
     drawn = evaluation.ranking[:MAX_DRAWN]
-    scores = [evaluation.rows.every_score[evaluation.models.index(name)] for name in drawn]
+    scores = [rows.every_score[evaluation.models.index(name)] for name in drawn]
     if any(_followed_bins(outcome, score) is None for score in scores):
         return smooth or ("binned",)
     return (*smooth, "followed")
@@ -745,8 +745,9 @@ def _shape(evaluation: Evaluation, table: ScoreTable, index: int, shape: str) ->
             bins = binned_reliability(rows.origin.outcome, rows.every_score[index])
         return {"x": encoded(bins.mean_score, "f4"), "y": encoded(bins.event_rate, "f4"), "limits": None}
     if rows is not None and rows.origin is not None:
-        score = rows.every_score[index]
-        band = confidence_band(rows.origin.outcome, score, "smooth", confidence_level=level, n_resamples=1000)
+        asked: Json = {"prevalence": evaluation.prevalence if rows.fixed_prevalence else None}
+        asked |= {"confidence_level": level, "n_resamples": 1000}
+        band = confidence_band(rows.origin.outcome, rows.every_score[index], "smooth", **asked)
         x, y, limits = band.thresholds, band.estimate, np.concatenate([band.low, band.high])
         return {"x": encoded(x, "f4"), "y": encoded(y, "f4"), "limits": encoded(limits, "f4")}
     curve = curve_over_log_odds(evaluation.score_tables[index])
