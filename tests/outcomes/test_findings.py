@@ -357,8 +357,7 @@ def test_methods_say_how_censoring_was_estimated_in_groups():
     assert "Rows of subgroups by group were weighed by censoring estimated within each subgroup." in said
     assert "keep their weights" not in said
     both = evaluate(outcome, score, groups={"half": group, "few": few}).methods()
-    assert "subgroups by half were weighed by censoring estimated within each subgroup." in both
-    assert "subgroups by few keep their weights: censoring was estimated from all rows together." in both
+    assert "subgroups by half and few were weighed by censoring estimated within each subgroup." in both
     given = evaluate(outcome.within(group), score, **asked).methods()
     assert "censoring was estimated within the groups given to" in given
     priced = RowCosts(outcome, false_positive=1.0, false_negative=9.0)
@@ -392,3 +391,93 @@ def test_fifty_equal_weights_are_not_heavy(monkeypatch):
         assert outcome.effective_rows == n
         monkeypatch.setattr(_checks_data, "_outcome", lambda _, found=outcome: found)
         assert (_checks_data.heavy_weights(None) is not None) == heavy
+
+
+def late_centre(seed, *, left=(0.3, 0.95), rates=(5.0, 5.0)):
+    """Two centres of 600 and one of 300 that joined late; follow-up, the true risks, and the centres."""
+    rng = np.random.default_rng(seed)
+    centre = np.repeat(["a", "b", "late"], [600, 600, 300])
+    hazard = 0.25 * np.exp(rng.normal(size=1500))
+    event, lost = rng.exponential(1.0 / hazard), rng.exponential(np.where(centre == "a", *rates))
+    lost = np.where(centre == "late", np.minimum(lost, rng.uniform(*left, 1500)), lost)
+    outcome = TimeToEvent(event=event <= lost, time=np.minimum(event, lost), horizon=1.0)
+    return outcome, 1.0 - np.exp(-hazard), centre
+
+
+def test_a_group_that_nobody_was_followed_in_has_no_numbers():
+    outcome, score, centre = late_centre(1)
+    asked = {"costs": (0.3, 0.6), "groups": {"centre": centre}}
+    found = evaluate(outcome, {"m": score}, **asked)
+    *others, late = found.groups
+    assert (late.group, late.n_rows) == ("late", 70)
+    assert late.note == "no row was followed to the horizon: a group needs 5"
+    numbers = {name: value for name, value in late.__dict__.items() if isinstance(value, float | tuple)}
+    assert len(numbers) == 17
+    assert np.isnan(np.hstack(list(numbers.values()))).all()
+    assert np.isnan(late.corrected_miscalibration)
+    assert late.count().prevalence == 1.0
+    assert "group-not-as-promised" not in found.findings.codes
+    assert "Subgroups of which fewer than 5 cases were followed to the horizon have no numbers." in found.methods()
+    assert "no row was followed to the horizon" in found.to_html()
+    fitted = evaluate(outcome, {"m": score}, rule="optimal", **asked).groups[2]
+    assert (np.isnan(fitted.score), fitted.note) == (True, late.note)
+    there = centre != "late"
+    without = evaluate(outcome.take(there), {"m": score[there]}, costs=(0.3, 0.6), groups={"centre": centre[there]})
+    for one, other in zip(without.groups, others, strict=True):
+        assert (other.group, other.note) == (one.group, one.note)
+        for name in ("prevalence", "score", "difference", "skill", "auc", "more_than_promised"):
+            assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-12), name
+        for name in ("standard_error", "p_value", "p_adjusted", "more_than_promised_p_adjusted"):
+            assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-3), name
+
+
+@pytest.mark.parametrize("left", [(0.3, 0.95), (0.3, 1.02), (0.3, 1.05)])
+def test_true_risks_are_seldom_accused_in_a_centre_that_joined_late(left):
+    accused = 0
+    for seed in range(25):
+        outcome, score, centre = late_centre(seed, left=left)
+        found = evaluate(outcome, {"m": score}, costs=(0.3, 0.6), groups=centre)
+        accused += any(row.more_than_promised_p_adjusted < 0.05 for row in found.groups)
+    assert accused <= 4  # of 25 at .05: one of 140 true tests has more
+
+
+def test_other_groups_keep_their_own_censoring_beside_one_with_few_followed():
+    share = {"a": [], "b": []}
+    for seed in range(40):
+        outcome, score, centre = late_centre(seed, rates=(10.0, 1.0))
+        for row in evaluate(outcome, {"m": score}, costs=(0.3, 0.6), groups=centre).groups[:2]:
+            assert row.prevalence == pytest.approx(outcome.take(centre == row.group).prevalence, rel=1e-12)
+            share[row.group].append(row.prevalence)
+    truth = np.mean(1.0 - np.exp(-0.25 * np.exp(np.random.default_rng(0).normal(size=100_000))))
+    for each in share.values():
+        assert np.mean(each) == pytest.approx(truth, abs=4.0 * np.std(each) / 40**0.5)
+
+
+@pytest.mark.parametrize("dependence", [{}, {"clusters": np.arange(1500) // 3}])
+def test_where_one_group_has_enough_rows_followed_the_others_have_no_numbers(dependence):
+    outcome, score, centre = late_centre(3)
+    group = np.where(centre == "late", np.arange(1500) % 9, 9)
+    *few, enough = evaluate(outcome, {"m": score}, costs=(0.3, 0.6), groups=group, **dependence).groups
+    assert [(row.group, np.isnan(row.score), row.note[:6]) for row in few] == [
+        (str(k), True, "no row") for k in range(9)
+    ]
+    assert enough.prevalence == pytest.approx(outcome.take(group == 9).prevalence, rel=1e-12)
+    assert np.isnan(enough.difference)
+
+
+def test_groups_of_few_people_have_numbers_only_where_five_were_followed_or_nobody_was_lost():
+    outcome, score, _ = late_centre(0)
+    some = np.arange(160)
+    few, group = outcome.take(some), some // 8
+    found = evaluate(few, {"m": score[some]}, costs=(0.3, 0.6), groups=group).groups
+    reached = np.bincount(group, few.follow_up.time >= 1.0, 20)
+    lost = np.bincount(group, ~few.known, 20)
+    enough = {str(k): reached[k] >= 5 or not lost[k] for k in range(20)}
+    assert {row.group: not np.isnan(row.score) for row in found} == enough
+    assert 0 < sum(enough.values()) < 20
+    every = evaluate(few, {"m": score[some]}, costs=(0.3, 0.6), groups=some // 4).groups
+    assert {row.note for row in every if np.isnan(row.score)} >= {
+        f"only {rows} followed to the horizon: a group needs 5" for rows in ("1 row was", "2 rows were")
+    }
+    pair = evaluate(few, {"m": score[some]}, costs=(0.3, 0.6), groups=np.where(few.known, "known", "lost")).groups
+    assert [row.group for row in pair] == ["known"]

@@ -83,6 +83,22 @@ def test_groups_of_rows_lost_at_unlike_rates_have_their_own_censoring_at_the_sta
     assert np.mean([row.prevalence for row in other]) == pytest.approx(PREVALENCE, rel=0.03)
 
 
+def test_groups_beside_one_that_joined_late_are_at_the_stated_prevalence():
+    rng, n = np.random.default_rng(2), 45_000
+    group = np.repeat(["a", "b", "late"], n // 3)
+    x = rng.normal(size=n)
+    hazard = 0.25 * np.exp(x)
+    time, left = rng.exponential(1.0 / hazard), rng.exponential(np.where(group == "a", 20.0, 2.0))
+    left = np.where(group == "late", np.minimum(left, rng.uniform(0.3, 0.95, n)), left)
+    outcome = TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0)
+    asked = {"costs": (0.1, 0.3), "prevalence": PREVALENCE, "groups": group}
+    one, other = (evaluate(each, {"a": 1.0 - np.exp(-hazard)}, **asked).groups for each in (time <= 1.0, outcome))
+    for known, found in zip(one[:2], other[:2], strict=True):
+        assert found.prevalence == pytest.approx(known.prevalence, rel=0.04)
+        assert found.score == pytest.approx(known.score, rel=0.04)
+    assert np.isnan(other[2].prevalence)
+
+
 def test_calibration_on_the_page_is_at_the_stated_prevalence():
     outcome, score = rows("followed")
     found = evaluated("followed")

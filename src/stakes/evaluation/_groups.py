@@ -8,15 +8,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
-from stakes.core.options import EvaluationData, Options, reweighted
+from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
 from stakes.costs import CostDistribution, Fixed, NoMeanError, held
+from stakes.evaluation._followed import Followed, weighed_within
 from stakes.inference import (
     MONEY_SCALES,
     AmountLaw,
@@ -35,7 +36,7 @@ from stakes.inference import (
     law_of,
     money_of,
 )
-from stakes.outcomes import AmountTotals, RowCosts, TimeToEvent, rows_for_money
+from stakes.outcomes import AmountTotals, RowCosts, rows_for_money
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
 from stakes.outputs.serialization import JsonReader, Location
 from stakes.outputs.text import name_key, names_of
@@ -87,10 +88,10 @@ class Grouping:
     codes: NDArray[np.intp]
     values: NDArray[Any]
 
-    def of_all_rows(self) -> NDArray[np.intp] | None:
-        """Codes of all rows, those of no known class too; None where one is in no group."""
-        distinct, codes = coded(self.values)
-        return None if any(map(is_missing, distinct)) else codes
+    def among(self, chosen: Bools) -> Grouping:
+        """Only the chosen groups, and the rows in them."""
+        place = np.cumsum(chosen) - 1
+        return Grouping(list(compress(self.names, chosen)), place[self.codes[chosen[self.codes]]], self.values)
 
     def members(self) -> list[NDArray[np.intp]]:
         """All rows of each group, those that do not count too."""
@@ -313,7 +314,7 @@ _SHOWN = (
 _NO_INTERVAL = (math.nan, math.nan)
 _FITTED = 'rule="optimal" is fitted to all rows: of a group its cost alone is known'
 _LONG = 1000  # rows of a group, of which each takes longer than the group
-_NEEDED = 20  # of each class, for a miscalibration that is not mostly noise; or followed, to estimate censoring from
+_NEEDED = 20  # of each class, for a miscalibration that is not mostly noise
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,8 @@ class GroupResult:
         Its p-value after Holm over groups and models.
     note : str
         On how few rows of which class the score rests, and how many would do; empty where there are enough. Under
-        ``rule="optimal"``, that the cost alone is known.
+        ``rule="optimal"``, that the cost alone is known. That too few of a group were followed to the horizon: it then
+        has no numbers, and is not among the other rows of another group.
     judge : callable
         Gives the corrected miscalibration and its interval, which are worked out when one of them is first asked for.
     count : callable
@@ -504,23 +506,43 @@ def evaluate_groups(
 ) -> Groups:
     """Every model in every group, and against all other rows."""
     found: list[Columns] = []
-    within = {column: mine for column, each in groups.items() if (mine := _followed_within(rows, each, options))}
-    together = rows
+    together, within = rows, []
     for column, grouping in groups.items():
-        rows = within.get(column, together)
-        grouped = GroupedRows.of(rows, grouping.codes, len(grouping.names))
-        about = {
-            "group": grouping.names,
-            "n_rows": grouped.sizes.tolist(),
-            "n_positives": grouped.counts[1::2].tolist(),
-        }
-        about["prevalence"] = grouped.sums(grouped.rows.y.astype(np.float64)).value.tolist()
+        followed = Followed.of(together, len(grouping.names), grouping.members)
+        rows = weighed_within(together, followed.own)
+        within += [column] if followed.own else []
+        every = GroupedRows.of(rows, grouping.codes, len(grouping.names))
+        about = {"group": grouping.names, "n_rows": every.sizes.tolist(), "n_positives": every.counts[1::2].tolist()}
+        part, some = rows, grouping
+        if followed.known.any() and not followed.known.all():
+            part, some = rows.taken(followed.known[grouping.codes]), grouping.among(followed.known)
+        grouped = GroupedRows.of(part, some.codes, len(some.names))
+        share = grouped.sums(grouped.rows.y.astype(np.float64)).value.tolist()
         for index, model in enumerate(models):
-            mine = replace(rows, scores=[rows.scores[index]], every_score=rows.every_score[index : index + 1])
-            found.append(_named(column, model, about | _of_rows(mine, model, grouping, grouped, options)))
+            all_rows, mine = (_of_model(each, index) for each in (rows, part))
+            columns = {"prevalence": share} | _of_rows(mine, model, some, grouped, options)
+            tables = [partial(_table, all_rows, every.order[where]) for where in every.parts]
+            found.append(_named(column, model, about | _at_places(columns, followed) | {"count": tables}))
     whole = _results(found, options)
     whole.within = tuple(within)
     return whole
+
+
+def _of_model(rows: PairedRows, index: int) -> PairedRows:
+    return replace(rows, scores=[rows.scores[index]], every_score=rows.every_score[index : index + 1])
+
+
+def _at_places(columns: Columns, followed: Followed) -> Columns:
+    """Results of the groups of which enough is known, at their places among all; the others have none."""
+    found: Columns = {}
+    for name, values in columns.items():
+        each = iter(values)
+        none = _NO_INTERVAL if "interval" in name else _NOTHING.get(name, math.nan)
+        found[name] = [next(each) if known else none for known in followed.known]
+    found["note"] = [
+        note if known else why for note, known, why in zip(found["note"], followed.known, followed.notes, strict=True)
+    ]
+    return found
 
 
 def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedRows, options: Options) -> Columns:
@@ -531,7 +553,6 @@ def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedR
     alone = rows.clusters is None and rows.lags is None  # the folds of cross-fitting divide rows that depend on another
     judge = [partial(miscalibration_among, rows, some, options) if alone else _unjudged for some in places]
     found: Columns = {"judge": judge}
-    found["count"] = [partial(_table, rows, some) for some in places]
     if options.per_stake:
         found["charge"] = [partial(_money, rows, everyone, model, options) for everyone in grouping.members()]
     if rows.dependent:
@@ -546,25 +567,6 @@ def _of_rows(rows: PairedRows, model: str, grouping: Grouping, grouped: GroupedR
     value, low, high = group_areas(grouped, score, options.confidence_level)
     promises = group_promises(grouped, score, options.costs) if options.rule == "score" else None
     return found | {"auc": value.tolist(), "auc_interval": pairs(low, high)} | _promised(promises, len(places), options)
-
-
-def _followed_within(rows: PairedRows, grouping: Grouping, options: Options) -> PairedRows | None:
-    """The rows weighed by censoring within each group; None where a group has few that were followed for so long."""
-    origin = rows.origin
-    outcome = None if origin is None else origin.outcome
-    if origin is None or not (isinstance(outcome, TimeToEvent) and outcome.pooled and outcome.estimated):
-        return None
-    codes = grouping.of_all_rows()
-    if codes is None:
-        return None
-    there = outcome.present
-    followed = there & (outcome.follow_up.time >= outcome.horizon)
-    if np.bincount(codes[followed], minlength=codes.max() + 1)[np.unique(codes[there])].min() < _NEEDED:
-        return None
-    own = outcome.within(codes)
-    sample = BinarySample(rows.y, rows.scores[0], own.weight[origin.places])
-    sample = sample if options.prevalence is None else reweighted(sample, options.prevalence)
-    return replace(rows, weight=sample.weight, origin=replace(origin, outcome=own))
 
 
 def groups_of_tables(
@@ -695,7 +697,11 @@ def _withheld(columns: Columns, options: Options) -> Columns:
     count, kept = len(columns["group"]), ("score", "prevalence", "difference")
     known = {name: each for name, each in columns.items() if name in kept or not _is_estimated(each)}
     withheld = {name: [_NO_INTERVAL if "interval" in name else math.nan] * count for name in columns}
-    return {**withheld, **known, "judge": [_unjudged] * count, "note": [_FITTED] * count}
+    notes = [
+        note if math.isnan(share) else _FITTED
+        for note, share in zip(columns["note"], columns["prevalence"], strict=True)
+    ]
+    return {**withheld, **known, "judge": [_unjudged] * count, "note": notes}
 
 
 def _is_estimated(column: list[Any]) -> bool:
@@ -704,6 +710,9 @@ def _is_estimated(column: list[Any]) -> bool:
 
 def _unjudged() -> tuple[float, tuple[float, float]]:
     return math.nan, _NO_INTERVAL
+
+
+_NOTHING = {"judge": _unjudged, "charge": None}
 
 
 def _results(each: Iterable[Columns], options: Options) -> Groups:

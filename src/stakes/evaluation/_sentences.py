@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.evaluation._words import counted
-from stakes.outcomes import RowCosts, TimeToEvent
+from stakes.outcomes import NEEDED_AT_RISK, RowCosts, TimeToEvent
 from stakes.outputs.text import join, level_name, number, percent
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ def _groups_method(standings: Standings) -> Iterator[str]:
     if within:
         yield f"Rows of subgroups by {join(within)} were weighed by censoring estimated within each subgroup."
     rest = [column for column in dict.fromkeys(row.column for row in standings.groups) if column not in within]
+    if any(math.isnan(row.prevalence) for row in standings.groups):
+        yield f"Subgroups of which fewer than {NEEDED_AT_RISK} cases were followed to the horizon have no numbers."
     if rest:
         where = "from all rows together" if followed.pooled else "within the groups given to the outcome"
         by = f" by {join(rest)}" if within else ""

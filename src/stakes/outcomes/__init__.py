@@ -18,6 +18,7 @@ from stakes.outcomes._row_costs import (
 )
 from stakes.outcomes._time_to_event import (
     CENSORED,
+    NEEDED_AT_RISK,
     BeyondFollowUpError,
     CensoringTest,
     TimeToEvent,
