@@ -360,8 +360,6 @@ def test_methods_say_how_censoring_was_estimated_in_groups():
     assert "subgroups by half and few were weighed by censoring estimated within each subgroup." in both
     given = evaluate(outcome.within(group), score, **asked).methods()
     assert "censoring was estimated within the groups given to" in given
-    priced = RowCosts(outcome, false_positive=1.0, false_negative=9.0)
-    assert "from all rows together" in evaluate(priced, score, groups=group).methods()
     assert "Rows of subgroups" not in evaluate(outcome.y, score, **asked).methods()
     assert "Rows of subgroups" not in evaluate(outcome, score, costs=(0.1, 0.3)).methods()
 
@@ -481,3 +479,39 @@ def test_groups_of_few_people_have_numbers_only_where_five_were_followed_or_nobo
     }
     pair = evaluate(few, {"m": score[some]}, costs=(0.3, 0.6), groups=np.where(few.known, "known", "lost")).groups
     assert [row.group for row in pair] == ["known"]
+
+
+@pytest.mark.parametrize("set_aside", [False, True])
+def test_amounts_in_subgroups_are_those_of_their_own_rows(set_aside):
+    outcome, score = stream(0.8)
+    group, rng = np.where(score > np.median(score), "high", "low"), np.random.default_rng(5)
+    amounts = {"false_positive": rng.uniform(0.5, 2.0, 1000), "false_negative": rng.uniform(1.0, 9.0, 1000)}
+    if set_aside:
+        amounts["false_positive"][::50] = -0.1
+    how = {"on_dominated": "set_aside"} if set_aside else {}
+    found = evaluate(RowCosts(outcome, **amounts, **how), {"a": score}, groups=group)
+    assert found.groups.within == ("group",)
+    assert "Rows of subgroups by group were weighed by censoring estimated within each subgroup." in found.methods()
+    for row in found.groups:
+        mine = group == row.group
+        part = RowCosts(outcome.take(mine), **{name: values[mine] for name, values in amounts.items()}, **how)
+        alone = evaluate(part, {"a": score[mine]})
+        assert row.score == pytest.approx(alone.results[0].score, rel=1e-12)
+        assert row.prevalence == pytest.approx(alone.prevalence, rel=1e-12)
+        for name in ("cost", "gain", "savings"):
+            one, other = getattr(row.money, name), getattr(alone.money["a"], name)
+            assert one.value == pytest.approx(other.value, rel=1e-12)
+            assert one.standard_error == pytest.approx(other.standard_error, rel=0.01)
+
+
+def test_amounts_of_a_group_with_few_followed_are_not_known():
+    outcome, score, centre = late_centre(1)
+    found = evaluate(RowCosts(outcome, false_positive=1.0, false_negative=2.0), {"m": score}, groups=centre)
+    alone = evaluate(outcome, {"m": score}, costs=1 / 3, groups=centre).groups
+    for row, plain in zip(found.groups[:2], alone[:2], strict=True):
+        assert row.money.cost.value == pytest.approx(3000.0 * plain.score, rel=1e-12)
+    late = found.groups[2]
+    assert (np.isnan(late.score), late.money, late.note) == (True, None, alone[2].note)
+    cost = found.groups.frame("pandas")["cost"]
+    assert cost.isna().tolist() == [False, False, True]
+    assert "no row was followed to the horizon" in found.to_html()

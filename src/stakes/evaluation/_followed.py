@@ -11,10 +11,16 @@ import numpy as np
 
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Bools, Floats, Integers
-from stakes.outcomes import NEEDED_AT_RISK, TimeToEvent
+from stakes.outcomes import NEEDED_AT_RISK, RowCosts, TimeToEvent, reweighed
 
 if TYPE_CHECKING:
     from stakes.inference import PairedRows
+
+
+def follow_up_of(outcome: Outcome | None) -> TimeToEvent | None:
+    """The follow-up that an outcome is, or whose rows it gives amounts."""
+    outcome = outcome.inner if isinstance(outcome, RowCosts) else outcome
+    return outcome if isinstance(outcome, TimeToEvent) else None
 
 
 @dataclass(frozen=True)
@@ -32,8 +38,8 @@ class Followed:
     @classmethod
     def of(cls, rows: PairedRows, groups: int, members: Callable[[], list[Integers]]) -> Self:
         """Count in each of so many groups, whose places among all rows ``members`` gives."""
-        outcome = None if rows.origin is None else rows.origin.outcome
-        if not isinstance(outcome, TimeToEvent) or not outcome.estimated:
+        outcome = None if rows.origin is None else follow_up_of(rows.origin.outcome)
+        if outcome is None or not outcome.estimated:
             none = np.zeros(groups, dtype=np.intp)
             return cls(none, none == 0, [])
         reached = outcome.present & (outcome.follow_up.time >= outcome.horizon)
@@ -80,7 +86,10 @@ class _InGroups(Outcome):
 def weighed_within(rows: PairedRows, groups: Sequence[Integers]) -> PairedRows:
     """The rows of some groups weighed by censoring within each, all others as they are."""
     origin, weight = rows.origin, rows.weight
-    if origin is None or weight is None or not groups or not isinstance(origin.outcome, TimeToEvent):
+    outcome = None if origin is None else follow_up_of(origin.outcome)
+    if origin is None or weight is None or outcome is None or not groups:
         return rows
-    own, by_class = _InGroups(origin.outcome, groups), weight / origin.outcome.weight[origin.places]
+    own: Outcome = _InGroups(outcome, groups)
+    own = reweighed(origin.outcome, own) if isinstance(origin.outcome, RowCosts) else own
+    by_class = weight / origin.outcome.weight[origin.places]
     return replace(rows, weight=by_class * own.weight[origin.places], origin=replace(origin, outcome=own))

@@ -474,8 +474,9 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         def rows() -> list[dict[str, Any]]:
             mine, found = Groups(row for row in self if row.model in models), []
             for row, record in zip(mine, mine._records(), strict=True):
-                money = dict.fromkeys(("cost", "gain")) if row.money is None else row.money.record()
-                none = {"skill_difference": None} if math.isnan(row.skill_difference) else {}
+                money = {} if row.money is None else row.money.record()
+                none = dict.fromkeys(("cost", "gain") if row.money is None else ())
+                none |= {"skill_difference": None} if math.isnan(row.skill_difference) else {}
                 found.append(money | {"money_error": money.get("standard_error")} | record | none)
             return found
 
@@ -485,7 +486,7 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
         names = [part.name for part in fields(GroupResult) if part.name not in {"judge", "count", "charge"}]
         at = names.index("difference")
         names[at:at] = ["corrected_miscalibration", "corrected_miscalibration_interval"]
-        records = []
+        records, priced = [], any(row.money is not None for row in self)
         for row in self:
             record: dict[str, Any] = {}
             for name in names:
@@ -495,8 +496,10 @@ class Groups(tuple[GroupResult, ...], Tabular):  # noqa: SLOT001  (a mix-in with
                     record[f"{stem}_low"], record[f"{stem}_high"] = value
                 else:
                     record[name] = value
-            if row.money is not None:
-                record |= {"cost": row.money.cost.value, "gain": row.money.gain.value, "unit": row.money.unit}
+            if priced:
+                money = row.money
+                cost, gain = (math.nan, math.nan) if money is None else (money.cost.value, money.gain.value)
+                record |= {"cost": cost, "gain": gain, "unit": "" if money is None else money.unit}
             records.append(record)
         return records
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from stakes._version import __version__
 from stakes.costs import Fixed, LogOddsUniform, Uniform
+from stakes.evaluation._followed import follow_up_of
 from stakes.evaluation._words import counted
-from stakes.outcomes import NEEDED_AT_RISK, RowCosts, TimeToEvent
+from stakes.outcomes import NEEDED_AT_RISK, TimeToEvent
 from stakes.outputs.text import join, level_name, number, percent
 
 if TYPE_CHECKING:
@@ -133,19 +134,16 @@ def _groups_method(standings: Standings) -> Iterator[str]:
     holm = "" if all(math.isnan(p) for each in adjusted for p in each) else "; p-values were adjusted after Holm [holm]"
     yield f"Subgroups were compared with all other rows{holm}."
     outcome = None if standings.rows is None or standings.rows.origin is None else standings.rows.origin.outcome
-    followed = outcome.inner if isinstance(outcome, RowCosts) else outcome
-    if not (isinstance(followed, TimeToEvent) and followed.estimated):
+    followed = follow_up_of(outcome)
+    if followed is None or not followed.estimated:
         return
     within = standings.groups.within
     if within:
         yield f"Rows of subgroups by {join(within)} were weighed by censoring estimated within each subgroup."
-    rest = [column for column in dict.fromkeys(row.column for row in standings.groups) if column not in within]
     if any(math.isnan(row.prevalence) for row in standings.groups):
         yield f"Subgroups of which fewer than {NEEDED_AT_RISK} cases were followed to the horizon have no numbers."
-    if rest:
-        where = "from all rows together" if followed.pooled else "within the groups given to the outcome"
-        by = f" by {join(rest)}" if within else ""
-        yield f"Rows of subgroups{by} keep their weights: censoring was estimated {where}."
+    if not followed.pooled:
+        yield "Rows of subgroups keep their weights: censoring was estimated within the groups given to the outcome."
 
 
 def _data(standings: Standings) -> Iterator[str]:

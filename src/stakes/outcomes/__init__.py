@@ -14,6 +14,7 @@ from stakes.outcomes._row_costs import (
     check_factor,
     check_money_per,
     decide_rows,
+    reweighed,
     rows_for_money,
 )
 from stakes.outcomes._time_to_event import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -397,6 +398,14 @@ class RowCosts(Outcome):
         inner = "" if self.inner is None else self.inner.about
         stake = f"by {self.unit or 'the amount'} at stake"
         return f"{inner} and {stake}" if " weighted " in inner else f"{inner}{', ' * bool(inner)}rows weighted {stake}"
+
+
+def reweighed(amounts: RowCosts, inner: Outcome) -> RowCosts:
+    """Return the same amounts of the same rows where these are weighed otherwise."""
+    found, amount = copy(amounts), np.where(amounts.y, amounts.false_negative, amounts.false_positive)
+    found.inner, found.counted = inner, inner.weight
+    found.weight = np.where(amounts.decided, 0.0, inner.weight * amount)
+    return found
 
 
 def check_money_per(per: Any) -> float | Literal["total"]:
