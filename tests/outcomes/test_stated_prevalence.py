@@ -1,9 +1,11 @@
 """A stated prevalence where an outcome weighs the rows, against the same rows as plain labels."""
 
+import re
+
 import numpy as np
 import pytest
 
-from stakes import PartlyVerified, TimeToEvent, evaluate, metric_interval
+from stakes import PartlyVerified, TimeToEvent, evaluate, expected_regret, metric_interval
 from stakes.inference import confidence_band
 from stakes.outcomes import Imputed
 from stakes.report import _any_range
@@ -114,3 +116,33 @@ def test_methods_say_which_share_of_positives_is_counted():
     assert "5% of them positive (stated, the classes being reweighted to it)" in said
     before = said.index("The share of positives is 1 less the Kaplan-Meier estimate")
     assert before < said.index("The classes were then reweighted to the stated 5%.")
+
+
+def test_findings_on_censoring_state_costs_at_the_stated_prevalence():
+    rng, n = np.random.default_rng(1), 1500
+    x = rng.normal(size=n)
+    hazard = 0.25 * np.exp(x)
+    time, left = rng.exponential(1.0 / hazard), rng.exponential(2.0 * np.exp(-0.8 * x))
+    outcome, score = TimeToEvent(event=time <= left, time=np.minimum(time, left), horizon=1.0), 1.0 - np.exp(-hazard)
+    fifths = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score, side="right")
+    changes = []
+    for prevalence in (None, 0.1):
+        asked = {"costs": (0.4, 0.6), "prevalence": prevalence}
+        found = evaluate(outcome, {"p": score}, **asked)
+        said = {each.code: each.sentence for each in found.findings}
+        now, other = (
+            1000.0 * evaluate(each, score, **asked).results[0].score for each in (outcome, outcome.within(fifths))
+        )
+        sentence = said["censoring-follows-score"]
+        stated = re.search(r"Its cost is ([\d.]+) per 1,000 decisions as it stands and ([\d.]+) with", sentence)
+        assert [float(each) for each in stated.groups()] == pytest.approx([now, other], abs=0.5)
+        changes.append(float(re.search(r"a difference of ([\d.]+) of the difference's", sentence)[1]))
+        assert ("censoring-reading" in said) == (prevalence is None)  # dcurves takes no prevalence
+    draws = []
+    for _ in range(200):
+        rows = rng.integers(n, size=n)
+        again = outcome.take(rows)
+        place = np.searchsorted(np.quantile(score[rows], [0.2, 0.4, 0.6, 0.8]), score[rows], side="right")
+        one, two = (expected_regret(each, score[rows], **asked) for each in (again, again.within(place)))
+        draws.append(1000.0 * (one - two))
+    assert changes[1] == pytest.approx(abs(now - other) / np.std(draws), rel=0.2)

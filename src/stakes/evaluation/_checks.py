@@ -152,8 +152,9 @@ FINDINGS: dict[str, Check] = {
             "censoring-reading",
             "info",
             "dcurves would estimate the net benefit otherwise",
-            "with a time to event: at the ends or the middle of the range the net benefit of the best model differs by "
-            "more than its standard error where censoring is estimated from those acted on alone",
+            "with a time to event and no stated prevalence: at the ends or the middle of the range the net benefit of "
+            "the best model differs by more than its standard error where censoring is estimated from those acted on "
+            "alone",
             'net_benefit_curve(..., censoring="acted") gives the other curve. Both assume that censoring does not '
             "depend on the score; where it does, estimate it in groups of the score: TimeToEvent(groups=...).",
             data.censoring_reading,

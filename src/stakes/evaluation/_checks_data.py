@@ -10,7 +10,7 @@ import numpy as np
 
 from stakes.base.outcome import Origin, Outcome
 from stakes.base.validation import Bools, Floats, blocks
-from stakes.core.score_table import ScoreTable, row_losses
+from stakes.core.score_table import ScoreTable, class_factors, row_losses
 from stakes.evaluation._calibration import area_of
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
 from stakes.evaluation._words import Unit, counted
@@ -318,7 +318,7 @@ def _regrouped(standings: Standings, rows: PairedRows, outcome: TimeToEvent, ind
     values, parts = [], []
     for each in both:
         places = np.flatnonzero(each.weight)
-        design = _design(rows, each, places, score)
+        design = _design(rows, each, places, score, options.prevalence)
         values.append(float(np.dot(design.share, losses[places])))
         parts.append(design.contributions(design.centred(losses[places])))
     error = math.sqrt(float(design.variance_of(parts[0] - parts[1])[0]))
@@ -331,10 +331,15 @@ def _regrouped(standings: Standings, rows: PairedRows, outcome: TimeToEvent, ind
     )
 
 
-def _design(rows: PairedRows, outcome: TimeToEvent, places: NDArray[np.intp], score: Floats) -> Design:
+def _design(
+    rows: PairedRows, outcome: TimeToEvent, places: NDArray[np.intp], score: Floats, prevalence: float | None = None
+) -> Design:
     """How the rows of known status weigh, and which of all depend on each other."""
-    origin = Origin(outcome, places, score)
-    return Design(outcome.y[places], outcome.weight[places], codes=rows.clusters, lags=rows.lags, origin=origin)
+    y, weight, origin = outcome.y[places], outcome.weight[places], Origin(outcome, places, score)
+    if prevalence is not None:
+        up, down = class_factors(prevalence, float(weight[y].sum()), float(weight[~y].sum()))
+        weight = weight * np.where(y, up, down)
+    return Design(y, weight, None, prevalence is not None, rows.clusters, rows.lags, origin)
 
 
 def censoring_reading(standings: Standings) -> Observation | None:
@@ -344,6 +349,7 @@ def censoring_reading(standings: Standings) -> Observation | None:
         outcome is None
         or rows is None
         or not outcome.pooled
+        or rows.fixed_prevalence  # the other estimator takes none
         or standings.options.per_stake
         or standings.rule != "score"
     ):
