@@ -415,7 +415,10 @@ def test_a_group_that_nobody_was_followed_in_has_no_numbers():
     assert np.isnan(late.corrected_miscalibration)
     assert late.count().prevalence == 1.0
     assert "group-not-as-promised" not in found.findings.codes
-    assert "Subgroups of which fewer than 5 cases were followed to the horizon have no numbers." in found.methods()
+    said = (
+        "Subgroups that lost cases and of which fewer than 5 were followed to the horizon have no numbers and are not"
+    )
+    assert said in found.methods()
     assert "no row was followed to the horizon" in found.to_html()
     fitted = evaluate(outcome, {"m": score}, rule="optimal", **asked).groups[2]
     assert (np.isnan(fitted.score), fitted.note) == (True, late.note)

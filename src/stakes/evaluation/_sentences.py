@@ -141,7 +141,10 @@ def _groups_method(standings: Standings) -> Iterator[str]:
     if within:
         yield f"Rows of subgroups by {join(within)} were weighed by censoring estimated within each subgroup."
     if any(math.isnan(row.prevalence) for row in standings.groups):
-        yield f"Subgroups of which fewer than {NEEDED_AT_RISK} cases were followed to the horizon have no numbers."
+        yield (
+            f"Subgroups that lost cases and of which fewer than {NEEDED_AT_RISK} were followed to the horizon have no "
+            "numbers and are not among the other rows."
+        )
     if not followed.pooled:
         yield "Rows of subgroups keep their weights: censoring was estimated within the groups given to the outcome."
 
