@@ -72,6 +72,65 @@ def test_every_format_is_read_and_written(formats, frame, cli, folder, tmp_path)
     assert [item.name for item in folder.iterdir()] == [f"out{target}"]
 
 
+def evaluated(cli, path, *options):
+    """Return what `stakes evaluate` finds in a file, but for its name."""
+    outcome = cli("evaluate", path, "--label", "y", "--weight", "w", "--costs", "0.1:0.4", "--json", *options)
+    assert outcome.code == 0, outcome.err
+    page = json.loads(outcome.out)
+    return {key: value for key, value in page.items() if key != "source"}
+
+
+@pytest.mark.parametrize("command", ["correct", "update"])
+@pytest.mark.parametrize("target", READ)
+@pytest.mark.parametrize("labels", [("0", "1"), ("false", "True")])
+def test_copy_in_another_format_is_evaluated_as_the_csv_is(command, target, labels, cli, folder):
+    rng, weights = np.random.default_rng(8), ["1", "0.50", " 2 "]
+    rows = [
+        [f"{k:03d}", f"{p:.3f}", repr(p * p) if k % 7 else "NA", labels[rng.random() < p], str(k % 3), weights[k % 3]]
+        for k, p in enumerate(rng.beta(2, 3, 300).tolist())
+    ]
+    text = "".join(",".join(row) + "\n" for row in [["id", "risk", "other", "y", "site", "w"], *rows])
+    (folder / "s.csv").write_text(text, encoding="utf-8")
+    how = ["--scale-pos-weight", "3"] if command == "correct" else ["--label", "y"]
+    outcome = cli(command, folder / "s.csv", "--models", "risk", *how, "-o", f"o{target}")
+    assert outcome.code == 0, outcome.err
+    ask = ["--on-missing", "drop", "--models", "risk,other", "--groups", "site"]
+    assert evaluated(cli, folder / f"o{target}", *ask) == evaluated(cli, folder / "s.csv", *ask)
+    found = READ[target](folder / f"o{target}")
+    if target != ".csv":
+        assert found["id"].to_list() == [row[0] for row in rows]  # 000 is a name
+        assert found["site"].to_list() == [int(row[4]) for row in rows]
+
+
+def test_column_becomes_numbers_only_where_no_cell_would_change(cli, folder):
+    cells = {
+        "whole": ["-3", "12345678901234567", "", "NA"],
+        "mixed": ["1", ".5", "1e-3", " 2.50 "],
+        "late": ["1", "2", "3", "x"],
+        "padded": ["1", "2", "03", "4"],
+        "long": ["12345678901234567890", "1", "2", "3"],
+        "rounded": ["9007199254740993", "0.5", "1", "2"],
+        "infinite": ["inf", "1", "2", "3"],
+        "share": ["12%", "1", "2", "3"],
+        "empty": ["", "", "", ""],
+        "flag": ["true", "FALSE", "", "True"],
+        "both": ["true", "1", "0", "false"],
+    }
+    rows = zip(["0.5", "0.25", "0", "1"], *cells.values(), strict=True)
+    text = "".join(",".join(row) + "\n" for row in [["risk", *cells], *rows])
+    (folder / "s.csv").write_text(text, encoding="utf-8")
+    for target in (".parquet", ".arrow", ".jsonl"):
+        assert cli("correct", "s.csv", "--models", "risk", "--scale-pos-weight", "3", "-o", f"o{target}").code == 0
+        found = READ[target](folder / f"o{target}").to_dict(as_series=False)
+        assert found.pop("risk") == [0.5, 0.25, 0.0, 1.0]
+        assert found.pop("whole") == [-3, 12345678901234567, None, None]
+        assert found.pop("mixed") == [1.0, 0.5, 0.001, 2.5]
+        assert found.pop("flag") == [True, False, None, True]
+        assert found.pop("risk_corrected") == pytest.approx([0.25, 0.1, 0.0, 1.0])
+        assert found == {name: [cell or None for cell in cells[name]] for name in found}
+        assert len(found) == 8
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

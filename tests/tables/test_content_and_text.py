@@ -52,7 +52,8 @@ def test_file_may_unpack_to_so_much_or_to_so_many_times_its_size_whichever_is_mo
 
 def test_empty_cells_of_a_frame_are_null_and_no_other_text_is(tmp_path):
     (tmp_path / "p.csv").write_bytes(b'y,a,b\n0,,NA\n1,"","x"\n,0.5,null\n')
-    (_, frame), *more = CsvFile.open(Content.of(tmp_path / "p.csv"), "y").frames()
+    file = CsvFile.open(Content.of(tmp_path / "p.csv"), "y")
+    (_, frame), *more = file.frames(dict.fromkeys(file.names, pl.String))
     assert more == []
     assert frame.to_dict(as_series=False) == {"y": ["0", "1", None], "a": [None, None, "0.5"], "b": ["NA", "x", "null"]}
 
@@ -62,7 +63,7 @@ def test_lines_above_the_header_are_counted(tmp_path):
         (tmp_path / "p.csv").write_bytes(above + b'y,a\n0,0.5\n1,"0.5\n')
         file = CsvFile.open(Content.of(tmp_path / "p.csv"), "y")
         with pytest.raises(DataError) as caught:
-            list(file.frames())
+            list(file.frames({}))
         assert caught.value.line == above.count(b"\n") + 3
         (tmp_path / "h.csv").write_bytes(above + b'y,"a\n')
         with pytest.raises(DataError) as caught:

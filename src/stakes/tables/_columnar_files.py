@@ -480,13 +480,13 @@ class TypedFile:
         """Return nothing, as the format has no text."""
         raise NotImplementedError(names)
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self, numbers: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
         """Return the type of each column."""
         return dict(self._schema)
 
-    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
+    def frames(self, schema: Mapping[str, Any]) -> Iterator[tuple[Piece, pl.DataFrame]]:
         """Yield the rows with every column."""
-        for piece in self.pieces(self.names):
+        for piece in self.pieces(schema):
             yield piece, piece.cells
 
 

@@ -335,6 +335,38 @@ def tidy_group(text: pl.Series) -> pl.Series:
     return numbers if numbers.cast(pl.String).equals(text) else text
 
 
+def types_that_hold(text: pl.Series) -> set[Any]:
+    """Return the types, of booleans, integers and floats, that hold every present cell unchanged; 007 stays text."""
+    import polars as pl
+
+    cells = present_cells(text).drop_nulls()
+    numbers, whole = cells.cast(pl.Float64, strict=False), cells.cast(pl.Int64, strict=False)
+    padded, integers = cells.str.contains(r"^[+-]?0\d"), cells.str.contains(r"^[+-]?\d+$")
+    exact = ~integers | whole.is_between(-(2**53), 2**53).fill_null(value=False)
+    held = {
+        pl.Boolean: cells.str.to_lowercase().is_in(["true", "false"]),
+        pl.Int64: (whole.cast(pl.String) == cells).fill_null(value=False),
+        pl.Float64: numbers.is_finite().fill_null(value=False) & exact & ~padded,
+    }
+    return {kind for kind, good in held.items() if good.all()}
+
+
+def in_type(text: pl.Series, kind: Any) -> pl.Series:
+    """Convert the cells of a column to a type that holds them; as text only the empty ones are missing."""
+    import polars as pl
+
+    if kind == pl.String:
+        return _without_empty(text)
+    cells = present_cells(text)
+    return cells.str.to_lowercase() == "true" if kind == pl.Boolean else cells.cast(kind)
+
+
+def present_cells(text: pl.Series) -> pl.Series:
+    """Strip the cells, null where they are missing."""
+    cells = text.str.strip_chars()
+    return cells.set(cells.is_in(["", *MISSING]), None)
+
+
 def _without_empty(text: pl.Series) -> pl.Series:
     return text.set(text == "", None) if (text == "").any() else text
 
@@ -390,11 +422,11 @@ class Table(Protocol):
     def head(self, names: Sequence[str]) -> str:
         """Return the header, extended by more names."""
 
-    def schema(self) -> dict[str, Any]:
-        """Return the type of each column of a frame."""
+    def schema(self, numbers: Collection[str]) -> dict[str, Any]:
+        """Return the type of each column of a frame; some are known to hold numbers."""
 
-    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Yield the rows with every column as lossless frames."""
+    def frames(self, schema: Mapping[str, Any]) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """Yield the rows with every column in its type, as lossless frames."""
 
 
 @dataclass

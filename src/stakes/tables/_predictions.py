@@ -665,9 +665,9 @@ def write_rows(
 
     ``add`` gets pieces in order, with at least the columns needed.
     """
-    kind = next(kind for kind, endings in ENDINGS.items() if target.suffix.lower() in endings)
+    kind = _kind(target)
     if kind != table.kind or kind not in {"csv", "jsonl"}:
-        _sink(table, target, kind, add, new)
+        _sink(table, target, add, table.schema(needed), new)
         return
     with target.open("w", encoding="utf-8", newline="") as stream:
         stream.write(table.head(list(new)))
@@ -677,11 +677,17 @@ def write_rows(
             stream.write(piece.extended(series, keep))
 
 
-def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], new: Mapping[str, Any]) -> None:
+def _kind(target: Path) -> str:
+    return next(kind for kind, endings in ENDINGS.items() if target.suffix.lower() in endings)
+
+
+def _sink(
+    table: Table, target: Path, add: Callable[[Piece], Added], schema: Mapping[str, Any], new: Mapping[str, Any]
+) -> None:
     """Write piece by piece with the engine."""
     import polars as pl
 
-    schema = table.schema()
+    kind = _kind(target)
     never = {"csv": {"Binary", "Object"}, "jsonl": {"Binary", "Object", "Decimal", "Duration"}}.get(kind, {"Object"})
     for name, dtype in schema.items():
         if str(dtype.base_type()) in never or (kind == "csv" and dtype.is_nested()):
@@ -689,7 +695,7 @@ def _sink(table: Table, target: Path, kind: str, add: Callable[[Piece], Added], 
 
     def frames(*_: Any) -> Iterator[pl.DataFrame]:
         row = 0
-        for piece, frame in table.frames():
+        for piece, frame in table.frames(schema):
             if kind == "jsonl":
                 _check_finite(frame, row, table.origin)
             series, keep = add(piece)

@@ -15,7 +15,7 @@ import string
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,12 +33,14 @@ from stakes.tables._columns import (
     MISSING,
     Cells,
     Piece,
+    in_type,
     is_meant_as_number,
     is_number,
     looks_numeric,
     reject_duplicates,
     tidy_group,
     tidy_label,
+    types_that_hold,
 )
 
 if TYPE_CHECKING:
@@ -490,19 +492,26 @@ class CsvFile:
         mark = "\ufeff" if self.start > len(self.header.encode()) else ""
         return mark + self.header.rstrip("\r\n") + self.separator + more.getvalue() + self._end
 
-    def schema(self) -> dict[str, Any]:
-        """Return text as the type of each column."""
+    def schema(self, numbers: Collection[str]) -> dict[str, Any]:
+        """Return the type that holds every cell of each column unchanged, from a pass through the rows; else text."""
         import polars as pl
 
-        return dict.fromkeys(self.names, pl.String)
+        every = (pl.Boolean, pl.Int64, pl.Float64)
+        found: dict[str, set[Any]] = {name: set(every) for name in self.names}
+        for block in self._blocks():
+            frame = self._parsed(block, [name for name, kinds in found.items() if kinds], {}, missing=())
+            for series in frame:
+                found[series.name] &= types_that_hold(series)
+        # all types hold a column without cells
+        held = {name: kinds if len(kinds) < len(every) else () for name, kinds in found.items()}
+        types = {name: next((kind for kind in every if kind in kinds), pl.String) for name, kinds in held.items()}
+        return types | dict.fromkeys(numbers, pl.Float64)
 
-    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
-        """Yield the rows with every column as text, null for empty cells."""
-        import polars as pl
-
+    def frames(self, schema: Mapping[str, Any]) -> Iterator[tuple[Piece, pl.DataFrame]]:
+        """Yield the rows with every column in its type."""
         for block in self._blocks():
             frame = self._parsed(block, self.names, {}, missing=())
-            frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+            frame = frame.with_columns(in_type(frame[name], kind) for name, kind in schema.items())
             yield Piece(block.n_rows, frame), frame
 
     @property
@@ -686,15 +695,15 @@ class JsonFile:
         """Return nothing: the format has no header."""
         return ""
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self, numbers: Collection[str]) -> dict[str, Any]:  # noqa: ARG002
         """Return the type of each column of a frame, or refuse a column without a common type."""
         return {name: self._type(name, frozenset(kinds - {type(None)})) for name, kinds in self._kinds.items()}
 
-    def frames(self) -> Iterator[tuple[Piece, pl.DataFrame]]:
+    def frames(self, schema: Mapping[str, Any]) -> Iterator[tuple[Piece, pl.DataFrame]]:
         """Yield the rows with every column, null where a row lacks it."""
         import polars as pl
 
-        schema, row = self.schema(), 0
+        row = 0
         for piece in self.pieces(self.names):
             series = []
             for name, dtype in schema.items():
