@@ -56,6 +56,28 @@ def test_wrong_weight_is_rejected_and_the_best_one_named(weighted):
     assert found.best.miscalibration < found.after.miscalibration < found.before.miscalibration
 
 
+@pytest.mark.parametrize("weight", [None, 3.0])
+@pytest.mark.parametrize("events", [35, 50, 70])
+def test_one_score_only_is_tested_by_its_intercept(events, weight):
+    y, n = np.arange(200) < events, 200
+    sample_weight = None if weight is None else np.full(n, weight)
+    found = loss_calibration_test(y, np.full(n, 0.5), class_weight=[1, 3], sample_weight=sample_weight, n_resamples=0)
+    g = 2 * (events * math.log(events / n / 0.25) + (n - events) * math.log((n - events) / n / 0.75))
+    assert found.likelihood_ratio == pytest.approx(g, abs=1e-9)
+    assert found.p_value == pytest.approx(chi2.sf(g, 1), abs=1e-9)
+    assert found.loss_calibrated == (events == 50)
+    assert ("is compatible with" if events == 50 else "is rejected by") in found.answers[0]
+    assert found.status == "all scores are equal: their intercept alone was tested"
+
+
+def test_what_cannot_be_tested_is_not_called_rejected():
+    for scores in ([0.1, 0.2, 0.3], [0.2, 0.2, 0.2]):
+        found = loss_calibration_test([0, 0, 0], scores, n_resamples=0)
+        assert math.isnan(found.p_value)
+        assert found.loss_calibrated
+        assert found.answers[0].endswith(" could not be tested by the likelihood ratio: only one class is present")
+
+
 def test_slope_that_no_weight_explains_is_said(weighted):
     y, p, _ = weighted
     found = loss_calibration_test(y, expit(1.7 * logit(p)), n_resamples=0)

@@ -1,6 +1,7 @@
 """``stakes correct``: scores of a class-weighted or resampled model become probabilities, from file to file."""
 
 import json
+import math
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -354,9 +355,10 @@ def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCal
         if implied.status and implied.positive_share != implied.positive_share:
             out.print(Text(f"{name(model)}: no weight fits: {implied.status}"))
         else:
+            slope = "" if math.isnan(implied.slope) else f", with slope {implied.slope:.3g}"
             out.print(
                 Text(
                     f"{name(model)}: positive share {implied.positive_share:.4g} would fit best "
-                    f"({implied.ci_low:.4g} to {implied.ci_high:.4g}), with slope {implied.slope:.3g}"
+                    f"({implied.ci_low:.4g} to {implied.ci_high:.4g}){slope}"
                 )
             )

@@ -61,18 +61,20 @@ def within_open_interval(table: ScoreTable) -> tuple[ScoreTable | None, int]:
 
 
 def recalibration_test(table: ScoreTable) -> Recalibration:
-    """Likelihood ratio of intercept 0 and slope 1 against any intercept and slope; two degrees of freedom."""
+    """Likelihood ratio of intercept 0 and slope 1 against any intercept and slope; of one score, any intercept."""
     inner, denied = within_open_interval(table)
     nothing = LogisticFit(math.nan, math.nan, math.nan, np.full((2, 2), np.nan))
     if denied:
         return Recalibration(nothing, math.inf, 0.0, "a score of 0 or 1 was wrong")
     if inner is None:
         return Recalibration(nothing, 0.0, 1.0, "every score is 0 or 1, and right")
-    fit = free_fit(inner)
+    alone = len(inner.scores) == 1
+    fit = fit_recalibration(inner, slope=1.0) if alone else free_fit(inner)
     if fit.status and not math.isfinite(fit.log_likelihood):
         return Recalibration(fit, math.nan, math.nan, fit.status)
     statistic = 2.0 * (fit.log_likelihood - log_likelihood(inner)) / design_effect(inner, fit)
-    return Recalibration(fit, max(statistic, 0.0), chi2_tail(statistic, 2), fit.status)
+    status = "all scores are equal: their intercept alone was tested" if alone else fit.status
+    return Recalibration(fit, max(statistic, 0.0), chi2_tail(statistic, 1 if alone else 2), status)
 
 
 def free_fit(table: ScoreTable) -> LogisticFit:
@@ -811,7 +813,8 @@ class LossCalibrationTest(Tabular):
     positive_share : float
         The stated relative weight of the positive class; 1/2 is none.
     likelihood_ratio, p_value : float
-        Logistic recalibration of the corrected scores: intercept 0 and slope 1 against any.
+        Logistic recalibration of the corrected scores: intercept 0 and slope 1 against any; of one score only, the
+        intercept alone.
     z, z_p_value : float
         Spiegelhalter's test of the corrected scores.
     miscalibration, miscalibration_p_value : float
@@ -859,25 +862,30 @@ class LossCalibrationTest(Tabular):
 
     @property
     def loss_calibrated(self) -> bool:
-        """Whether the likelihood ratio test does not reject the stated weight."""
-        return bool(self.p_value > 1.0 - self.confidence_level)
+        """Whether the likelihood ratio test does not reject the stated weight, or cannot test it (see ``status``)."""
+        return not self.p_value <= 1.0 - self.confidence_level
 
     @property
     def answers(self) -> tuple[str, str, str]:
         """The three answers in words."""
-        verdict = "is compatible with" if self.loss_calibrated else "is rejected by"
         share, low, high = self.implied.positive_share, self.implied.ci_low, self.implied.ci_high
         sure = f"{level_name(self.confidence_level)} interval {low:.4g} to {high:.4g}"
         fits = f"positive_share {share:.4g} fits best ({sure})"
         if self.implied.slope_p_value <= 1.0 - self.confidence_level:
             fits += f", but no weight alone explains the scores: their slope is {self.implied.slope:.3g}"
         left = [f"{part.miscalibration:.3g}" for part in (self.before, self.after, self.best)]
-        ratio = f"likelihood ratio {self.likelihood_ratio:.3g}, p = {self.p_value:.3g}"
         return (
-            f"positive_share {self.positive_share:.4g} {verdict} the labels ({ratio})",
+            f"positive_share {self.positive_share:.4g} {self._verdict}",
             fits if math.isfinite(share) else f"no weight fits: {self.implied.status}",
             f"Brier miscalibration {left[0]} before, {left[1]} after correction, {left[2]} with the best weight",
         )
+
+    @property
+    def _verdict(self) -> str:
+        if math.isnan(self.p_value):
+            return f"could not be tested by the likelihood ratio: {self.status.partition('; ')[0]}"
+        verdict = "is compatible with" if self.loss_calibrated else "is rejected by"
+        return f"{verdict} the labels (likelihood ratio {self.likelihood_ratio:.3g}, p = {self.p_value:.3g})"
 
     def _records(self) -> list[dict[str, Any]]:
         rows = (
@@ -957,14 +965,14 @@ def loss_calibration_test(
 
     Notes
     -----
-    Testing loss-calibration is testing calibration of the corrected scores. The likelihood ratio (Cox 1958; two
-    degrees of freedom) is the main test; with weights it is divided by the mean design effect. Spiegelhalter's z (1986)
-    is blind where probabilities are 1/2. The miscalibration is omnibus and needs no bins (Dimitriadis, Gneiting and
-    Jordan 2021). Weights may go with the outcome, as of rows sampled by it: then labels are drawn for the p-value of
-    the miscalibration as often as such sampling shows them, with the weight of their class, on average over the
-    scores. The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched row by
-    row, and exceeds 1/alpha at any time with probability at most alpha (Ville); rows must be in the order of time.
-    A table has no order, so its e-value is nan. Scores of exactly 0 and 1 that are right are left aside by the
+    Testing loss-calibration is testing calibration of the corrected scores. The likelihood ratio (Cox 1958; two degrees
+    of freedom, one where all scores are equal) is the main test; with weights it is divided by the mean design effect.
+    Spiegelhalter's z (1986) is blind where probabilities are 1/2. The miscalibration is omnibus and needs no bins
+    (Dimitriadis, Gneiting and Jordan 2021). Weights may go with the outcome, as of rows sampled by it: then labels are
+    drawn for the p-value of the miscalibration as often as such sampling shows them, with the weight of their class, on
+    average over the scores. The e-value is a mixture of 63 bets on shifts and slopes of the log-odds: it may be watched
+    row by row, and exceeds 1/alpha at any time with probability at most alpha (Ville); rows must be in the order of
+    time. A table has no order, so its e-value is nan. Scores of exactly 0 and 1 that are right are left aside by the
     likelihood ratio; one that is wrong rejects at once.
 
     Examples
