@@ -1,12 +1,16 @@
 """`stakes export` writes a saved rule as the library does."""
 
+import gzip
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from stakes.actions import fit_deferral
 from stakes.boundary import fit_boundary
+from stakes.cli.console import BAD_DATA
 from stakes.correction import update
 from stakes.outcomes import decide_rows
 from stakes.utility import population_threshold
@@ -118,3 +122,26 @@ def test_what_cannot_be_exported_is_refused(words, code, says, cli, folder):
     assert (outcome.code, outcome.out) == (code, "")
     assert says in " ".join(outcome.err.split())
     assert not list(folder.glob("*.onnx"))
+
+
+MISTAKEN = {
+    "no file": (None, "cannot be read: No such file"),
+    "rows": (b"risk,y\n0.5,1\n", "it is no JSON"),
+    "nothing": (b"", "it is no JSON"),
+    "another JSON": (b'{"a": 1}', "it names no format of stakes"),
+    "damaged": (b'{"format": "stakes-update-1"}', "rule.json: "),
+    "packed": (gzip.compress(b"{}"), "it is no JSON"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKEN)
+def test_mistake_about_the_file_is_no_bug_in_a_process_that_loaded_no_tables(case, folder):
+    content, said = MISTAKEN[case]
+    if content is not None:
+        (folder / "rule.json").write_bytes(content)
+    argv = [sys.executable, "-m", "stakes", "export", "rule.json", "--to", "sql", "--score", "risk"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == BAD_DATA
+    assert done.stderr.startswith("error: rule.json")
+    assert said in done.stderr
+    assert "bug" not in done.stderr

@@ -204,8 +204,8 @@ class UsageProblem:
 def explain(error: BaseException) -> UsageProblem:
     """Turn any exception into an exit code and a message without a traceback."""
     tables = sys.modules.get("stakes.tables")  # an error of a room that was never entered cannot be here
-    if tables is not None and isinstance(error, tables.DataError | tables.EngineError):
-        return UsageProblem(BAD_DATA, describe(error) if isinstance(error, tables.DataError) else str(error))
+    if isinstance(error, (DataError, *(() if tables is None else (tables.EngineError,)))):
+        return UsageProblem(BAD_DATA, describe(error) if isinstance(error, DataError) else str(error))
     if isinstance(error, UsageError):
         return UsageProblem(USAGE, str(error))
     if isinstance(error, LimitError | ImportError):
