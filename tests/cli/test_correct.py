@@ -2,10 +2,14 @@
 
 import gzip
 import json
+import math
+import re
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 
 from stakes.correction import (
     apply_class_weight,
@@ -177,6 +181,30 @@ def test_label_prints_the_test_before_and_after(csv, frame, cli):
     assert "odds multiplied by 0.0333333 (undoes positive share 0.967742)" in text
     assert [line.split()[:2] for line in text.splitlines()[2:4]] == [["risk", "before"], ["risk", "after"]]
     assert "would fit best" in text
+
+
+@pytest.mark.parametrize("weight", [1, 30])
+def test_weight_that_fits_best_beside_a_stated_prior_is_the_one_stated(weight, cli, folder):
+    rng = np.random.default_rng(1)
+    trained = rng.beta(1, 9, 4000)  # where positives are 10%; 2% where the model is used
+    y = rng.random(4000) < expit(logit(trained) + logit(0.02) - logit(0.1))
+    scores = apply_class_weight(trained, scale_pos_weight=weight)
+    pl.DataFrame({"risk": scores, "y": y.astype(int)}).write_csv(folder / "s.csv")
+    ask = ["--scale-pos-weight", f"{weight}"] if weight > 1 else []
+    ask += ["--training-prior", "0.1", "--prior", "0.02", "--label", "y"]
+    page = json.loads(cli("correct", "s.csv", "--models", "risk", *ask, "--json").out)
+    # which weight makes the corrected scores right on average
+    moved = logit(scores) + logit(0.02) - logit(0.1)
+    best = brentq(lambda c: (y - expit(moved - c)).sum(), -9, 9)
+    assert page["tests"]["risk"]["before"]["best_positive_share"] == pytest.approx(expit(best), rel=1e-6)
+    assert abs(best - math.log(weight)) < 0.5
+    text = " ".join(cli("correct", "s.csv", "--models", "risk", *ask).out.split())
+    undone = "undoes positive share 0.967742, and prior 0.1 becomes 0.02" if weight > 1 else "prior 0.1 becomes 0.02"
+    assert f"({undone})" in text
+    found = re.search(r"beside these priors positive share (\S+) would fit best \((\S+) to (\S+)\)", text)
+    share, low, high = map(float, found.groups())
+    assert share == pytest.approx(expit(best), abs=1e-4)
+    assert low < weight / (1 + weight) < high
 
 
 def test_output_and_test_together_and_other_names(csv, cli, folder):

@@ -54,11 +54,36 @@ Suffix = Annotated[str, flag("--suffix", "", "What the names of the new columns 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correction:
-    """By what the odds are multiplied, the weight of the positive class that this undoes, and the classes named."""
+    """By what the odds are multiplied, the weight of the positive class that this undoes, and the classes named.
+
+    ``priors``: the shares of positives in training and where the model is used, if they are stated.
+    """
 
     factor: float
     positive_share: float
     classes: tuple[str, ...] = ()
+    priors: tuple[float, float] | None = None
+
+    @property
+    def undone(self) -> str:
+        """What the correction undoes, in words."""
+        weight = f"undoes positive share {self.positive_share:.6g}"
+        if self.priors is None:
+            return weight
+        change = f"prior {self.priors[0]:.6g} becomes {self.priors[1]:.6g}"
+        return change if self.positive_share == 0.5 else f"{weight}, and {change}"
+
+    def beside_priors(self, share: float) -> float:
+        """Take the stated change of the prior out of a weight that holds both."""
+        return share if self.priors is None else share / (share + (1.0 - share) / odds_change(self.priors))
+
+
+def odds_change(priors: tuple[float, float] | None) -> float:
+    """By what a change of the prior multiplies the odds."""
+    if priors is None:
+        return 1.0
+    before, after = priors
+    return (after / (1.0 - after)) / (before / (1.0 - before))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,10 +178,8 @@ def read_correction(
     for option, each in numbers.items():
         ratio *= _ratio(option, each, pos_label)
     share = ratio / (1.0 + ratio)
-    if shares is not None:
-        before, after = shares
-        ratio *= (before / (1.0 - before)) / (after / (1.0 - after))
-    return Correction(1.0 / ratio, share, tuple(label for each in numbers.values() for label in each))
+    classes = tuple(label for each in numbers.values() for label in each)
+    return Correction(odds_change(shares) / ratio, share, classes, shares)
 
 
 def _weight(option: str, text: str) -> float:
@@ -322,6 +345,9 @@ def _record(
         page["tests"] = {
             model: {stage: _numbers(result) for stage, result in stages.items()} for model, stages in found.items()
         }
+        for stages in page["tests"].values():
+            best = stages["before"]["best_positive_share"]
+            stages["before"]["best_positive_share"] = request.correction.beside_priors(best)
     ready: dict[str, Any] = json_ready(page)
     return ready
 
@@ -334,7 +360,7 @@ def _numbers(result: "LossCalibrationTest") -> dict[str, Any]:
 
 def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCalibrationTest"]]) -> None:
     change = request.correction
-    out.print(Text(f"odds multiplied by {change.factor:.6g} (undoes positive share {change.positive_share:.6g})"))
+    out.print(Text(f"odds multiplied by {change.factor:.6g} ({change.undone})"))
     if not found:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -356,9 +382,7 @@ def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCal
             out.print(Text(f"{name(model)}: no weight fits: {implied.status}"))
         else:
             slope = "" if math.isnan(implied.slope) else f", with slope {implied.slope:.3g}"
-            out.print(
-                Text(
-                    f"{name(model)}: positive share {implied.positive_share:.4g} would fit best "
-                    f"({implied.ci_low:.4g} to {implied.ci_high:.4g}){slope}"
-                )
-            )
+            share, low, high = map(change.beside_priors, (implied.positive_share, *implied.interval))
+            beside = "" if change.priors is None else "beside these priors "
+            best = f"{beside}positive share {share:.4g} would fit best ({low:.4g} to {high:.4g})"
+            out.print(Text(f"{name(model)}: {best}{slope}"))
