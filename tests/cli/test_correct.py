@@ -14,6 +14,7 @@ from scipy.special import expit, logit
 from stakes.correction import (
     apply_class_weight,
     correct_probabilities,
+    implied_weight,
     loss_calibration_test,
     undo_class_weight,
     undo_sampling,
@@ -205,6 +206,21 @@ def test_weight_that_fits_best_beside_a_stated_prior_is_the_one_stated(weight, c
     share, low, high = map(float, found.groups())
     assert share == pytest.approx(expit(best), abs=1e-4)
     assert low < weight / (1 + weight) < high
+
+
+def test_large_weights_are_written_as_ratios(cli, folder):
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 40, 20000) * 0.05
+    frame = {"risk": apply_class_weight(p, scale_pos_weight=50_000), "y": (rng.random(20000) < p).astype(int)}
+    pl.DataFrame(frame).write_csv(folder / "s.csv")
+    best = implied_weight(frame["y"], frame["risk"])
+    low, high = (share / (1 - share) for share in best.interval)
+    for stated, shown in (("25000", "25,000"), ("3", "3.00")):  # in the unit of the weight that fits
+        ask = ["correct", "s.csv", "--models", "risk", "--scale-pos-weight", stated, "--label", "y"]
+        text = " ".join(cli(*ask).out.split())
+        assert f"(undoes scale_pos_weight {shown})" in text
+        fits = f"risk: scale_pos_weight {best.scale_pos_weight:,.0f} would fit best ({low:,.0f} to {high:,.0f})"
+        assert fits in text
 
 
 def test_output_and_test_together_and_other_names(csv, cli, folder):

@@ -78,6 +78,21 @@ def test_what_cannot_be_tested_is_not_called_rejected():
         assert found.answers[0].endswith(" could not be tested by the likelihood ratio: only one class is present")
 
 
+def test_large_weights_are_written_as_ratios_for_shares_would_round_to_one():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 40, 20000) * 0.05
+    y = rng.random(20000) < p
+    scores = apply_class_weight(p, scale_pos_weight=50_000)
+    found = loss_calibration_test(y, scores, scale_pos_weight=25_000, n_resamples=0)
+    best, low, high = (share / (1 - share) for share in (found.implied.positive_share, *found.implied.interval))
+    assert low < 50_000 < high
+    assert found.answers[0].startswith("scale_pos_weight 25,000 is rejected by the labels")
+    assert found.answers[1] == f"scale_pos_weight {best:,.0f} fits best (95% interval {low:,.0f} to {high:,.0f})"
+    assert f"ImpliedWeight(scale_pos_weight={best:,.0f}, 95% interval {low:,.0f} to {high:,.0f}," in repr(found.implied)
+    curve = loss_calibration_curve(y, scores, scale_pos_weight=25_000)
+    assert repr(curve) == "LossCalibrationCurve(model, scale_pos_weight 25,000)"
+
+
 def test_slope_that_no_weight_explains_is_said(weighted):
     y, p, _ = weighted
     found = loss_calibration_test(y, expit(1.7 * logit(p)), n_resamples=0)

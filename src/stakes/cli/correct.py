@@ -17,7 +17,7 @@ from stakes.cli.options import flag
 from stakes.cli.reading import read_amount, read_priors, read_share, refuse_twice, split_names
 from stakes.cli.task import Source
 from stakes.outputs.files import DataError
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import class_weights, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import LossCalibrationTest
@@ -64,14 +64,12 @@ class Correction:
     classes: tuple[str, ...] = ()
     priors: tuple[float, float] | None = None
 
-    @property
-    def undone(self) -> str:
-        """What the correction undoes, in words."""
-        weight = f"undoes positive share {self.positive_share:.6g}"
+    def undone(self, weight: str) -> str:
+        """What the correction undoes, in words; its weight as it is to be written."""
         if self.priors is None:
-            return weight
+            return f"undoes {weight}"
         change = f"prior {self.priors[0]:.6g} becomes {self.priors[1]:.6g}"
-        return change if self.positive_share == 0.5 else f"{weight}, and {change}"
+        return change if self.positive_share == 0.5 else f"undoes {weight}, and {change}"
 
     def beside_priors(self, share: float) -> float:
         """Take the stated change of the prior out of a weight that holds both."""
@@ -360,7 +358,11 @@ def _numbers(result: "LossCalibrationTest") -> dict[str, Any]:
 
 def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCalibrationTest"]]) -> None:
     change = request.correction
-    out.print(Text(f"odds multiplied by {change.factor:.6g} ({change.undone})"))
+    best = {model: stages["before"].implied for model, stages in found.items()}
+    shares = [change.beside_priors(share) for each in best.values() for share in (each.positive_share, *each.interval)]
+    unit, (stated, *weights) = class_weights(change.positive_share, *shares)
+    stated = f"positive share {change.positive_share:.6g}" if unit == "positive_share" else f"{unit} {stated}"
+    out.print(Text(f"odds multiplied by {change.factor:.6g} ({change.undone(stated)})"))
     if not found:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -376,13 +378,12 @@ def _show(out: Console, request: CorrectJob, found: dict[str, dict[str, "LossCal
             shown = [*losses, f"{left.miscalibration:.3g}", *(f"{value:.2g}" for value in tests)]
             table.add_row(Text(name(model)), stage, *shown)
     print_table(out, table, names=0)
-    for model, stages in found.items():
-        implied = stages["before"].implied
-        if implied.status and implied.positive_share != implied.positive_share:
-            out.print(Text(f"{name(model)}: no weight fits: {implied.status}"))
-        else:
-            slope = "" if math.isnan(implied.slope) else f", with slope {implied.slope:.3g}"
-            share, low, high = map(change.beside_priors, (implied.positive_share, *implied.interval))
-            beside = "" if change.priors is None else "beside these priors "
-            best = f"{beside}positive share {share:.4g} would fit best ({low:.4g} to {high:.4g})"
-            out.print(Text(f"{name(model)}: {best}{slope}"))
+    beside = "" if change.priors is None else "beside these priors "
+    for at, (model, implied) in enumerate(best.items()):
+        weight, low, high = weights[3 * at : 3 * at + 3]
+        said = f"{beside}{unit.replace('positive_', 'positive ')} {weight} would fit best ({low} to {high})"
+        if not math.isnan(implied.slope):
+            said += f", with slope {implied.slope:.3g}"
+        if math.isnan(implied.positive_share):
+            said = f"no weight fits: {implied.status}"
+        out.print(Text(f"{name(model)}: {said}"))

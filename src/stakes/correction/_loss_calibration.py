@@ -22,7 +22,7 @@ from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliabilit
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import level_name
+from stakes.outputs.text import class_weights, level_name
 from stakes.variance.sums import holm
 
 # Tests that probabilities are calibrated, each with its statistic and p-value; all assume clean data.
@@ -417,10 +417,10 @@ class ImpliedWeight(Tabular):
     def __repr__(self) -> str:
         if self.status and math.isnan(self.positive_share):
             return f"ImpliedWeight(undefined: {self.status})"
+        unit, (weight, low, high) = class_weights(self.positive_share, *self.interval)
         return (
-            f"ImpliedWeight(positive_share={self.positive_share:.4g}, {level_name(self.confidence_level)} interval "
-            f"{self.ci_low:.4g} to {self.ci_high:.4g}, no weight: p = {self.p_value:.3g}; "
-            f"slope {self.slope:.3g}, p of 1 = {self.slope_p_value:.3g})"
+            f"ImpliedWeight({unit}={weight}, {level_name(self.confidence_level)} interval {low} to {high}, "
+            f"no weight: p = {self.p_value:.3g}; slope {self.slope:.3g}, p of 1 = {self.slope_p_value:.3g})"
         )
 
 
@@ -868,15 +868,15 @@ class LossCalibrationTest(Tabular):
     @property
     def answers(self) -> tuple[str, str, str]:
         """The three answers in words."""
-        share, low, high = self.implied.positive_share, self.implied.ci_low, self.implied.ci_high
-        sure = f"{level_name(self.confidence_level)} interval {low:.4g} to {high:.4g}"
-        fits = f"positive_share {share:.4g} fits best ({sure})"
+        best = self.implied.positive_share
+        unit, (stated, weight, low, high) = class_weights(self.positive_share, best, *self.implied.interval)
+        fits = f"{unit} {weight} fits best ({level_name(self.confidence_level)} interval {low} to {high})"
         if self.implied.slope_p_value <= 1.0 - self.confidence_level:
             fits += f", but no weight alone explains the scores: their slope is {self.implied.slope:.3g}"
         left = [f"{part.miscalibration:.3g}" for part in (self.before, self.after, self.best)]
         return (
-            f"positive_share {self.positive_share:.4g} {self._verdict}",
-            fits if math.isfinite(share) else f"no weight fits: {self.implied.status}",
+            f"{unit} {stated} {self._verdict}",
+            fits if math.isfinite(best) else f"no weight fits: {self.implied.status}",
             f"Brier miscalibration {left[0]} before, {left[1]} after correction, {left[2]} with the best weight",
         )
 
@@ -1166,7 +1166,8 @@ class LossCalibrationCurve(Tabular):
         return [dict(zip(columns, row, strict=True)) for row in np.column_stack(list(columns.values())).tolist()]
 
     def __repr__(self) -> str:
-        return f"LossCalibrationCurve({self.name}, positive_share {self.positive_share:.4g})"
+        unit, (weight,) = class_weights(self.positive_share)
+        return f"LossCalibrationCurve({self.name}, {unit} {weight})"
 
 
 def loss_calibration_curve(

@@ -82,6 +82,7 @@ MINUS = "\N{MINUS SIGN}"
 MISSING = "-"
 _PLAIN = (1e-4, 1e3)  # sizes that are written with three significant digits
 _MOST_DECIMALS = 12
+_LARGEST_SHARE = 0.99  # beyond, four digits of a share tell its weight to no better than 1%
 _ALL = 1.0 - 1e-9  # a share that only rounding tells from all
 
 
@@ -98,6 +99,22 @@ def number(value: float) -> str:
     if abs(float(f"{value:.3g}")) >= _PLAIN[1]:
         return f"{value:,.0f}"
     return f"{value:#.3g}".rstrip(".") if abs(value) >= _PLAIN[0] else f"{value or 0.0:.3g}"
+
+
+def class_weights(*shares: float) -> tuple[str, list[str]]:
+    """Name and write relative weights of the positive class: as shares, or all as ratios where one would round to 1.
+
+    Examples
+    --------
+    >>> class_weights(0.75, 0.90333)
+    ('positive_share', ['0.75', '0.9033'])
+    >>> class_weights(0.75, 0.99996)
+    ('scale_pos_weight', ['3.00', '24,999'])
+    """
+    if not any(share > _LARGEST_SHARE for share in shares):
+        return "positive_share", [f"{share:.4g}" for share in shares]
+    ratios = [share / (1.0 - share) if share < 1.0 else math.inf for share in shares]
+    return "scale_pos_weight", [number(ratio) for ratio in ratios]
 
 
 def stated(value: float) -> str:
