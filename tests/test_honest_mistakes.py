@@ -409,7 +409,7 @@ COMMANDS = {
     "odds among the thresholds": (
         [*EVALUATE, "--costs", "1/9"],
         2,
-        r"--costs must be .*got '1/9': write --odds 1/9",
+        r"--costs must be .*got '1/9': write --costs 0.1 for the odds 1/9",
     ),
     "percent among the odds": (
         [*EVALUATE, "--odds", "10%"],
@@ -419,7 +419,7 @@ COMMANDS = {
     "odds among the false alarms": (
         [*EVALUATE, "--false-alarms-per-miss", "1/9"],
         2,
-        r"--false-alarms-per-miss must be .*got '1/9': write --odds 1/9",
+        r"--false-alarms-per-miss must be .*got '1/9': write --costs 0.1 for the odds 1/9",
     ),
     "fewer models tried than shown": (
         [*EVALUATE, "--costs", "0.1", "--n-tried", "1"],

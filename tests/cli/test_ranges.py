@@ -112,6 +112,30 @@ def test_odds_and_false_alarms_written_otherwise_too(given, advice):
 
 
 @pytest.mark.parametrize(
+    ("typed", "written"),
+    [("1/50", "0.0196078"), ("1/50:1/10", "0.0196078:0.0909091"), ("1/10:1/50", "0.0196078:0.0909091"), ("2/2", "0.5")],
+)
+@pytest.mark.parametrize("command", ["update", "decide", "evaluate"])
+def test_odds_as_costs_are_met_with_what_the_command_takes(command, typed, written, cli, folder):
+    (folder / "s.csv").write_text("risk,y\n" + "0.2,0\n0.4,1\n0.1,0\n0.7,1\n0.5,0\n" * 20, encoding="utf-8")
+    ask = {"decide": ["--deferral", "0.001"]}.get(command, ["--label", "y"])
+    outcome = cli(command, "s.csv", "--models", "risk", *ask, "--costs", typed)
+    assert outcome.code == 2
+    said = " ".join(outcome.err.split())
+    assert said.endswith(f"got {typed!r}: write --costs {written} for the odds {typed}")
+    again = cli(command, "s.csv", "--models", "risk", *ask, "--costs", written)
+    assert again.code == 0 or "single" in again.err  # a deferral has one ratio of costs
+
+
+@pytest.mark.parametrize("option", ["costs", "false_alarms"])
+@pytest.mark.parametrize("typed", ["0/0", "1/0/2"])
+def test_odds_of_nothing_are_not_suggested(option, typed):
+    with pytest.raises(UsageError) as refused:
+        ranges(**{option: typed})
+    assert "write" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     "typed", ["low:high", "0.3-0.05", "0.1-", "-", "-0.1-0.2", "0.1:0.2:0.3", "1.2.3", "", "0.1-0.1"]
 )
 def test_nothing_is_suggested_that_is_no_range(typed):

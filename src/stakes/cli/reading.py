@@ -358,7 +358,7 @@ def _rewritten(option: str, text: str) -> str:
     if option == ODDS and "%" in text:
         return f": write {COSTS} {text.strip()}"
     if option != ODDS and _QUOTIENT.fullmatch(text.strip()):
-        return f": write {ODDS} {text.strip()}"
+        return _odds_as_costs(text.strip())
     plain = _BETWEEN.sub(":", text.strip(" ()[]{}"))
     spelled = (plain, plain.replace(",", "."), plain.replace(",", ":"), _COMMAS.sub(r"\1.\2:\3.\4", plain))
     in_percent = [":".join(f"{part.strip(' %')}%" for part in each.split(":")) for each in reversed(spelled)]
@@ -371,6 +371,15 @@ def _rewritten(option: str, text: str) -> str:
         if ends == sorted(set(ends)):
             return f": write {option} {':'.join(parts)}"
     return ""
+
+
+def _odds_as_costs(text: str) -> str:
+    """Say which cost ratios odds are: some commands take no odds."""
+    try:
+        ends = sorted(set(_numbers(ODDS, text.split(":"))))
+    except ValueError:
+        return ""
+    return f": write {COSTS} {':'.join(f'{end:.6g}' for end in ends)} for the odds {text}"
 
 
 def _reject_ambiguous_odds(text: str, parts: list[str]) -> None:
