@@ -223,6 +223,30 @@ def test_large_weights_are_written_as_ratios(cli, folder):
         assert fits in text
 
 
+@pytest.mark.parametrize(
+    ("written", "positive"), [("1.0", "1"), ("01", "1"), ("1", "1.0"), ("True", "1"), ("1", "true")]
+)
+@pytest.mark.parametrize("numbers", ["{}:30", "0:2,{}:30", "{}:30,{positive}:2"])
+def test_positive_class_written_otherwise_is_never_taken_for_the_negative_one(written, positive, numbers, cli, folder):
+    (folder / "s.csv").write_text("risk,y\n0.9,1.0\n0.5,0.0\n", encoding="utf-8")
+    pairs = numbers.format(written, positive=positive)
+    outcome = cli(
+        "correct", "s.csv", "--models", "risk", "--class-weights", pairs, "--pos-label", positive, "-o", "o.csv"
+    )
+    assert outcome.code == 2
+    assert f"must name a class as --pos-label does, '{positive}'" in " ".join(outcome.err.split())
+    assert not (folder / "o.csv").exists()
+
+
+@pytest.mark.parametrize("option", ["--scale-pos-weight", "--class-weights", "--repeat", "--keep"])
+def test_numbers_that_the_library_refuses_are_refused(option, csv, cli):
+    text = "1e-300" if option == "--keep" else "1e300"
+    pairs = text if option == "--scale-pos-weight" else f"1:{text}"
+    outcome = cli("correct", csv, "--models", "risk", option, pairs, "-o", "o.csv")
+    assert outcome.code == 2
+    assert f"{option} must lie between 1e-100 and 1e+100, got '{text}'" in " ".join(outcome.err.split())
+
+
 def test_output_and_test_together_and_other_names(csv, cli, folder):
     arguments = ["--models", "risk", "--keep", "0:0.1", "--label", "outcome", "-o", "out.csv", "--suffix", "_p"]
     outcome = cli("correct", csv, *arguments)
@@ -354,7 +378,7 @@ def test_scores_that_no_weight_fits_are_said(cli, tmp_path):
         ((-1, 1), ["--class-weights=0:1,1:30"], 3),
         ((-1, 1), ["--class-weights=-1:1,1:30"], 0),
         ((1.0, 2.0), ["--class-weights=1:1,2:30", "--pos-label=2"], 0),
-        ((1, 2), ["--class-weights=2.0:30", "--pos-label=2"], 3),
+        ((1, 2), ["--class-weights=2.0:30", "--pos-label=2"], 2),
         ((False, True), ["--class-weights=false:1,true:30", "--pos-label=true"], 0),
         ((False, True), ["--class-weights=1:30"], 0),
     ],
@@ -377,3 +401,5 @@ def test_a_class_that_differs_from_the_positive_one_in_case_alone_is_refused(csv
     refused = cli("correct", csv, "--models", "risk", "--class-weights", "Yes:3", "--pos-label", "yes", "-o", "out.csv")
     assert refused.code == 2
     assert "--class-weights must name a class as --pos-label does, 'yes', or the other one, got 'Yes'" in refused.err
+    taken = cli("correct", csv, "--models", "risk", "--class-weights", "a:1,A:3", "--pos-label", "A", "-o", "out.csv")
+    assert taken.out == "odds multiplied by 0.333333 (undoes positive share 0.75)\n"

@@ -1,5 +1,7 @@
 """The likeliest mistakes in calls about corrections: each is refused by a message that names the argument."""
 
+from ast import literal_eval
+
 import numpy as np
 import pytest
 
@@ -174,3 +176,12 @@ def test_mistaken_matrices_are_named(function, value):
 @pytest.mark.parametrize("function", [undo_loss_matrix, apply_loss_matrix])
 def test_mistaken_probabilities_for_a_matrix_are_named(function, value):
     assert_named("y_prob", lambda: function(value, np.ones((2, 2))))
+
+
+@pytest.mark.parametrize("keep", [0.05, [0.05], (1 / 3,)])
+def test_one_number_for_two_classes_is_met_with_what_is_taken(keep):
+    with pytest.raises(ValueError, match="for the first class alone pass ") as refused:
+        undo_sampling([0.5], keep=keep)
+    advice = str(refused.value).partition("alone pass keep=")[2].removesuffix(".")
+    kept = np.ravel(keep)[0]  # scores are odds over the share that was kept
+    assert undo_sampling([0.5], keep=literal_eval(advice))[0] == pytest.approx(kept / (1 + kept))

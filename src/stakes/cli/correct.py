@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -182,9 +183,17 @@ def read_correction(
 
 def _weight(option: str, text: str) -> float:
     if option == "--scale-pos-weight":
-        return read_amount(option, text)
+        return _read_weight(option, text)
     share = read_share(option, text)
     return share / (1.0 - share)
+
+
+def _read_weight(option: str, text: str) -> float:
+    """Read a number of the size that the library takes."""
+    weight = read_amount(option, text)
+    if not 1e-100 <= weight <= 1e100:
+        raise UsageError(f"{option} must lie between 1e-100 and 1e+100, got {name(text)!r}")
+    return weight
 
 
 _PAIRS = {"--class-weights": "0:1,1:30", "--keep": "0:0.05", "--repeat": "1:10"}
@@ -199,7 +208,7 @@ def _numbers_of(option: str, text: str) -> dict[str, float]:
             raise UsageError(
                 f"{option} must be LABEL:NUMBER for each class once, such as {_PAIRS[option]}, got {name(text)!r}"
             )
-        numbers[label.strip()] = read_amount(option, value)
+        numbers[label.strip()] = _read_weight(option, value)
     return numbers
 
 
@@ -212,15 +221,27 @@ def _ratio(option: str, numbers: dict[str, float], pos_label: str | None) -> flo
         _check_sampling(option, numbers)
         return numbers.get("1", 1.0) / numbers.get(pair[0], 1.0)
     others = [label for label in numbers if label != pos_label]
-    if len(others) > 1:
-        raise UsageError(f"{option} names {len(others)} classes besides the positive one, {name(pos_label)!r}")
-    if others and pos_label not in numbers and others[0].casefold() == pos_label.casefold():
+    alike = next((label for label in others if _meant(label) == _meant(pos_label)), None)
+    # a and A may be two labels, and are where both are named
+    if alike is not None and (pos_label not in numbers or isinstance(_meant(alike), Decimal)):
         raise UsageError(
             f"{option} must name a class as --pos-label does, {name(pos_label)!r}, or the other one, got "
-            f"{name(others[0])!r}, which differs in case alone"
+            f"{name(alike)!r}, which is the same label written otherwise"
         )
+    if len(others) > 1:
+        raise UsageError(f"{option} names {len(others)} classes besides the positive one, {name(pos_label)!r}")
     _check_sampling(option, numbers)
     return numbers.get(pos_label, 1.0) / (numbers[others[0]] if others else 1.0)
+
+
+def _meant(label: str) -> Decimal | str:
+    """Return what a label stands for: 1, 01, 1.0 and true are one, and letters of either case."""
+    text = label.strip().casefold()
+    try:
+        number = Decimal({"true": "1", "false": "0"}.get(text, text))
+    except InvalidOperation:
+        return text
+    return number if number.is_finite() else text
 
 
 def _check_sampling(option: str, numbers: dict[str, float]) -> None:
@@ -313,14 +334,10 @@ def _check_classes(request: CorrectJob, rows: "Predictions") -> None:
     from stakes.base.validation import match_label
 
     for label, column in (rows.groups or {}).items():
-        values, positive = list(dict.fromkeys(column.tolist())), request.test.pos_label if request.test else None
+        values = list(dict.fromkeys(column.tolist()))
         for each in request.correction.classes:
-            value = match_label(each, values)
-            if value not in values:
+            if match_label(each, values) not in values:
                 rule = f"holds {' and '.join(sorted(map(repr, values)))}, and no class {each!r} that was named"
-                raise DataError(rule, file=request.file, column=label)
-            if positive not in (None, each) and value == match_label(positive, values):
-                rule = f"class {each!r} is the positive one: write it as --pos-label does, {positive!r}"
                 raise DataError(rule, file=request.file, column=label)
 
 

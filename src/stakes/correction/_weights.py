@@ -230,7 +230,8 @@ class Classes:
         else:
             array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
             if array.shape != (self.n,):
-                one = f"; for the first class alone pass {name}={{{order[0]!r}: {values!r}}}" if array.size == 1 else ""
+                single = f"{{{order[0]!r}: {float(array[0]):.15g}}}" if array.size == 1 else ""
+                one = f"; for the first class alone pass {name}={single}" if single else ""
                 raise ValueError(
                     f"{name} must hold one number for each of {self.n} classes, got {validation.brief(values)}{one}."
                 )
