@@ -420,6 +420,41 @@ def test_two_classes_as_a_vector_are_the_binary_test(weighted):
     assert statistic == pytest.approx(loss_calibration_test(y, p, n_resamples=0).likelihood_ratio, abs=1e-7)
 
 
+@pytest.mark.parametrize("rows", [[[0.5, 0.3, 0.2]], [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3]]])
+@pytest.mark.parametrize("weight", [None, 2.0])
+def test_vector_of_few_distinct_rows_is_the_g_test_of_the_counts(rows, weight):
+    rng, groups = np.random.default_rng(3), [np.array(row) for row in rows]
+    y = [rng.choice(3, 200, p=[0.42, 0.33, 0.25]) for _ in groups]
+    scores = np.repeat(groups, 200, axis=0)
+    sample_weight = None if weight is None else np.full(len(scores), weight)
+    found = loss_calibration_test(np.concatenate(y), scores, sample_weight=sample_weight, n_resamples=0)
+    counts = [np.bincount(each, minlength=3) for each in y]
+    g = sum(2 * (n * np.log(n / 200 / row)).sum() for n, row in zip(counts, groups, strict=True))
+    assert found.vector_statistic == pytest.approx(g, rel=1e-8)
+    assert found.vector_degrees == 2 * len(groups)
+    assert found.vector_p_value == pytest.approx(chi2.sf(g, 2 * len(groups)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_classes_with_very_small_scores(weighted):
+    rng = np.random.default_rng(4)
+    small = rng.random((300, 2)) * [1e-200, 1e-300]
+    scores = np.column_stack([1.0 - small.sum(axis=1), small])
+    y, weight = rng.choice(3, 300, p=[0.5, 0.3, 0.2]), rng.exponential(1.0, 300) if weighted else None
+    found = loss_calibration_test(y, scores, sample_weight=weight, n_resamples=0)
+    assert found.vector_p_value < 1e-9
+    # the weights that fit make the mean odds those of the labels: far from 1, on a scale of logarithms
+    assert np.log10(found.class_weight[1:]) == pytest.approx([-200, -300], abs=2)
+    assert np.all(found.ci_low <= found.class_weight)
+    assert np.all(found.class_weight <= found.ci_high)
+
+
+def test_a_coordinate_that_cannot_be_tested_is_said_without_a_warning(recwarn):
+    found = loss_calibration_test([0] * 30, np.tile([0.5, 0.3, 0.2], (30, 1)), n_resamples=0)
+    assert "no coordinate could be tested" in repr(found)
+    assert not recwarn.list
+
+
 @pytest.mark.simulation
 def test_size_of_the_vector_test():
     rng = np.random.default_rng(5)

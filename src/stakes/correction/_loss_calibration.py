@@ -647,7 +647,7 @@ class MulticlassLossCalibrationTest(Tabular):
     vector_statistic, vector_p_value : float
         Likelihood ratio of multinomial recalibration on the log ratios of the corrected vector.
     vector_degrees : int
-        Its degrees of freedom, K (K - 1).
+        Its degrees of freedom: K - 1 times the rank of the log ratios and a constant, K where the scores vary enough.
     class_weight, ci_low, ci_high : ndarray of shape (K,)
         Weights that fit the scores best, relative to the first class, with intervals.
     confidence_level : float
@@ -701,10 +701,11 @@ class MulticlassLossCalibrationTest(Tabular):
 
     def __repr__(self) -> str:
         weights = ", ".join(f"{w:.4g}" for w in self.class_weight)
+        tested = self.holm_p_value[~np.isnan(self.holm_p_value)]
+        least = f"smallest Holm p = {tested.min():.3g}" if len(tested) else "no coordinate could be tested"
         return (
             f"MulticlassLossCalibrationTest(vector: {self.vector_statistic:.4g} on {self.vector_degrees} degrees, "
-            f"p = {self.vector_p_value:.3g}; smallest Holm p = {np.nanmin(self.holm_p_value):.3g}; "
-            f"weights that fit best: {weights})"
+            f"p = {self.vector_p_value:.3g}; {least}; weights that fit best: {weights})"
         )
 
 
@@ -747,17 +748,33 @@ def _vector(g: Floats, index: NDArray[np.intp], weight: Floats | None) -> tuple[
         return math.inf, degrees, 0.0, "a class of probability 0 happened"
     used = np.all(g > 0.0, axis=1)
     status = "" if used.all() else f"{int((~used).sum())} rows with a probability of 0 are left out of the vector test"
+    data = _multinomial_data(g[used], index[used], None if weight is None else weight[used])
+    if used.any():
+        data = replace(data, design=_basis(np.column_stack([data.design, data.offset])))
+        degrees = data.design.shape[1] * (n_classes - 1)
     if used.sum() < _ROWS_PER_PARAMETER * degrees:
         return math.nan, degrees, math.nan, f"too few rows ({int(used.sum())}) for {degrees} parameters of the vector"
-    plain = _multinomial_data(g[used], index[used], None if weight is None else weight[used])
-    design = np.column_stack([plain.design, plain.offset])
-    data = MultinomialData(design, np.zeros_like(plain.offset), plain.hits, plain.weight)
-    null = np.column_stack([np.zeros(n_classes - 1), np.eye(n_classes - 1)])
-    fit = fit_multinomial(data, null)
-    statistic = 2.0 * (fit.log_likelihood - plain.log_likelihood(plain.offset)) / data.design_effect(fit)
+    fit = fit_multinomial(data, _start(data))
+    statistic = 2.0 * (fit.log_likelihood - data.log_likelihood(data.offset)) / data.design_effect(fit)
     if not fit.converged:
         status = "; ".join(filter(None, (status, "the vector's fit has no finite maximum: classes are separated")))
     return max(statistic, 0.0), degrees, chi2_tail(statistic, degrees), status
+
+
+def _basis(columns: Floats) -> Floats:
+    """Uncorrelated columns that span the same space: fewer, where scores are equal or log ratios collinear."""
+    left, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    rank = np.count_nonzero(sizes > sizes[0] * max(columns.shape) * np.finfo(float).eps)
+    return np.asarray(left[:, :rank] * math.sqrt(len(columns)))
+
+
+def _start(data: MultinomialData) -> Floats:
+    """Start from the scores as they are, or from weights that bring them near the shares of the classes."""
+    hits = data.weight @ data.hits
+    shares = np.log(hits + 0.5) - np.log(data.weight.sum() - hits.sum() + 0.5)
+    near = np.linalg.lstsq(data.design, np.broadcast_to(shares, data.offset.shape) - data.offset, rcond=None)[0].T
+    starts = np.zeros_like(near), near
+    return max(starts, key=lambda start: data.log_likelihood(data.predictor(start)))
 
 
 def _implied(
@@ -769,7 +786,7 @@ def _implied(
     if len(np.unique(index[used])) < prob.shape[1]:
         return nothing, nothing, nothing
     data = _multinomial_data(prob[used], index[used], None if weight is None else weight[used])
-    fit = fit_multinomial(data, np.zeros((prob.shape[1] - 1, 1)))
+    fit = fit_multinomial(data, _start(data))
     spread = np.sqrt(data.variances(fit))
     half = NormalDist().inv_cdf(0.5 + level / 2.0) * spread
     centre = -fit.coefficients[:, 0]
