@@ -296,6 +296,27 @@ def test_certain_scores_are_left_aside_and_one_score_has_no_slope():
     assert "all scores are equal" in found.status
 
 
+@pytest.mark.parametrize("constant", [1e-20, 1e-200, 1e-300])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_very_small_scores_have_the_slope_of_their_logarithms(constant, weighted):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        p = rng.beta(1, 4, 200)
+        y, s = rng.random(200) < p, p * 30 / (p * 30 + 1 - p)
+        w = rng.exponential(1.0, 200) if weighted else np.ones(200)
+
+        def loss(t, y=y, s=s, w=w):
+            eta = t[0] + t[1] * (np.log(s) - np.log(s).mean())
+            return (w * (np.logaddexp(0.0, eta) - y * eta)).sum()
+
+        best = minimize(loss, [0.0, 1.0], tol=1e-10).x
+        found = implied_weight(y, s * constant, sample_weight=w)
+        assert found.slope == pytest.approx(best[1], rel=1e-3)
+        assert found.slope_ci_low < best[1] < found.slope_ci_high
+        test = loss_calibration_test(y, s * constant, sample_weight=w, n_resamples=0)
+        assert test.p_value < 1e-6
+
+
 def test_table_and_prevalence_are_accepted(weighted):
     y, _, scores = weighted
     table = ScoreTable.from_predictions(y, scores)

@@ -636,3 +636,18 @@ def test_a_step_of_exactly_0_or_1_is_said(lowest, highest, said):
     y = [*(np.arange(20) < lowest), *(np.arange(20) < 9), *(np.arange(20) < highest)]
     found = update(y, np.repeat([0.2, 0.5, 0.7], 20), method="isotonic")
     assert ("the lowest or highest step is exactly 0 or 1, which a log loss cannot forgive" in found.note) == said
+
+
+@pytest.mark.parametrize("method", ["auto", "intercept"])
+def test_scores_whose_odds_no_factor_mends_are_refused_in_words(method):
+    y = np.arange(200) % 5 == 0
+    # alike in both classes, so that a shift is all that is asked for
+    for size in (1e-305, 1e-310):
+        scores = size * (1 + np.arange(200) // 5 % 4 + np.where(y, 0.5, 0.0))
+        if size > 1e-308:
+            assert update(y, scores, method="intercept").predict(scores).mean() == pytest.approx(0.2, abs=1e-6)
+        else:
+            with pytest.raises(
+                ValueError, match=r"^y_prob must lie nearer to .* exp\(71\d\) times too low: pass log-odds less"
+            ):
+                update(y, scores, method=method)

@@ -923,15 +923,19 @@ def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> Logis
         positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
         if positive[0] >= negative[-1] or negative[0] >= positive[-1]:  # a cut of the scores separates the classes
             return LogisticFit(math.nan, math.inf, 0.0, nothing, "the scores separate the classes")
+    # less their mean, for log-odds far from 0 tell the intercept hardly from the slope
+    middle = float((table.positives + table.negatives) @ x) / table.total
+    x = x - middle
     design = np.column_stack([np.ones_like(x), x])[:, :free]
     offset = np.zeros_like(x) if slope is None else slope * x
-    start = np.array([0.0, 1.0])[:free]
+    start = np.array([math.log(table.total_positives / table.total_negatives), 1.0])[:free]
     if len(x) > 2 * _CELLS:
         start = _near(design, table.positives, table.negatives, offset, start)
     found = fit_logistic(design, table.positives, table.negatives, offset=offset, start=start)
-    beta = found.coefficients
-    covariance = np.asarray(np.linalg.inv(found.information))
-    return LogisticFit(float(beta[0]), float(beta[1]) if slope is None else slope, found.log_likelihood, covariance)
+    fitted = float(found.coefficients[1]) if slope is None else slope
+    back = np.array([[1.0, -middle], [0.0, 1.0]])[:free, :free]
+    covariance = np.asarray(back @ np.linalg.inv(found.information) @ back.T)
+    return LogisticFit(float(found.coefficients[0]) - fitted * middle, fitted, found.log_likelihood, covariance)
 
 
 def _near(design: Floats, positives: Floats, negatives: Floats, offset: Floats, start: Floats) -> Floats:

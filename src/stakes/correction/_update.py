@@ -143,6 +143,9 @@ class _FittedMap(NamedTuple):
     tests: tuple[UpdateTest, ...]
 
 
+_LARGEST_INTERCEPT = math.log(np.finfo(float).max)  # beyond, its factor of the odds overflows
+
+
 def _fit(table: ScoreTable, method: str, alpha: float) -> _FittedMap:
     """Fit one method; "auto" takes the smallest update that the tests do not reject."""
     tests: tuple[UpdateTest, ...] = ()
@@ -163,6 +166,11 @@ def _fit(table: ScoreTable, method: str, alpha: float) -> _FittedMap:
     if method == "beta":
         return _beta(table, tests)
     fit = fit_recalibration(table, slope=1.0) if method == "intercept" or slope is None else slope
+    if method == "intercept" and fit.intercept > _LARGEST_INTERCEPT:
+        raise _NotFittedError(
+            f"y_prob must lie nearer to the share of events, got scores exp({fit.intercept:.0f}) times too low: "
+            'pass log-odds less a constant with logits=True, or method="isotonic".'
+        )
     values = np.array([fit.intercept, fit.slope][: len(fit.covariance)])
     return _FittedMap(_ScoreMap(method, fit.intercept, fit.slope, fit.slope), values, sandwich(table, fit), tests)
 
