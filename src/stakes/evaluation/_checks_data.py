@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.base.outcome import Origin, Outcome
+from stakes.base.outcome import Origin
 from stakes.base.validation import Bools, Floats, blocks
 from stakes.core.score_table import ScoreTable, class_factors, row_losses
 from stakes.evaluation._calibration import area_of
 from stakes.evaluation._finding import LEVEL, Evidence, Observation, slots
+from stakes.evaluation._followed import follow_up_of
 from stakes.evaluation._words import Unit, counted
 from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
 from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
@@ -258,12 +259,7 @@ _FIFTHS = np.arange(1, 5) / 5
 def _outcome(standings: Standings) -> TimeToEvent | None:
     """The follow-up by which rows are weighed; None where every status is known, so that none are."""
     origin = None if standings.rows is None else standings.rows.origin
-    return None if origin is None else _follow_up(origin.outcome)
-
-
-def _follow_up(outcome: Outcome | None) -> TimeToEvent | None:
-    outcome = outcome.inner if isinstance(outcome, RowCosts) else outcome
-    return outcome if isinstance(outcome, TimeToEvent) else None
+    return None if origin is None else follow_up_of(origin.outcome)
 
 
 def censoring_follows_score(standings: Standings) -> Observation | None:
@@ -407,7 +403,7 @@ def thin_follow_up(standings: Standings) -> Observation | None:
 
 def nobody_censored(standings: Standings) -> Observation | None:
     """Whether nobody is censored before the horizon, though rows without the event by then were followed unequally."""
-    outcome = _follow_up(standings.outcome)
+    outcome = follow_up_of(standings.outcome)
     if outcome is None:
         return None
     use, horizon = outcome.present, outcome.horizon
@@ -426,7 +422,7 @@ def nobody_censored(standings: Standings) -> Observation | None:
 
 def competing_takes_most(standings: Standings) -> Observation | None:
     """Whether more than half of the events by the horizon are of causes that only compete."""
-    outcome = _follow_up(standings.outcome)
+    outcome = follow_up_of(standings.outcome)
     if outcome is None:
         return None
     competing = int(np.count_nonzero(outcome.present & outcome.competing))
@@ -473,7 +469,7 @@ def weights_off(standings: Standings) -> Observation | None:
 
 def looks_like_survival(standings: Standings) -> Observation | None:
     """Whether scores look like the probability of being free of the event."""
-    outcome, rows = _follow_up(standings.outcome), standings.rows
+    outcome, rows = follow_up_of(standings.outcome), standings.rows
     if outcome is None or rows is None:
         return None
     weight, scores = outcome.units, rows.every_score
