@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -320,7 +321,71 @@ def test_an_upper_limit_below_the_budget_is_of_the_mean_since_the_first_day():
     for day in range(1, 60):
         monitor.update_sums(day, n=500, total=20.0, squares=8.0)
     assert monitor.limits[1] < 0.08
-    assert "The mean cost since the first day is shown to be below 80.0 per 1,000 decisions." in monitor.describe()
+    assert "Since the first day the mean cost is shown to be below 80.0 per 1,000 decisions." in monitor.describe()
+
+
+def weeks(monitor, days, small, large, sizes=(25, 300)):
+    """Feed weeks whose weekend days have few rows, of fixed mean costs; return the cost of a row, by plain sums."""
+    cost, count = 0.0, 0
+    for day in range(1, days + 1):
+        n, mean = (sizes[0], small) if day % 7 in (5, 6) else (sizes[1], large)
+        monitor.update_sums(day, n=n, total=n * mean, squares=n * mean * 0.3)
+        cost, count = cost + n * mean, count + n
+    return cost / count
+
+
+def test_an_alarm_of_days_says_that_rows_are_within_the_budget():
+    monitor = CostMonitor((0.05, 0.3), budget=0.06)
+    by_rows = weeks(monitor, 364, 0.12, 0.05)
+    said = monitor.describe()
+    assert monitor.alarm
+    assert by_rows < 0.06
+    assert "the mean of the days' costs, each day alike, is shown to exceed 60.0 per 1,000" in said
+    assert "the mean cost is shown" not in said
+    assert re.search(r"By rows the mean so far is 52\.3 and, from the rise on, 52\.\d \(budget 60\.0\)", said)
+    assert 'unit "row"' in said
+
+
+def test_no_all_clear_of_days_where_rows_cost_more_than_the_budget():
+    monitor = CostMonitor((0.05, 0.3), budget=0.06)
+    for day in range(1, 1500):
+        n, mean = (10, 0.005) if day % 2 else (300, 0.08)
+        monitor.update_sums(day, n=n, total=n * mean, squares=n * mean * 0.3)
+    assert monitor.limits[1] < 0.06
+    assert "below" not in monitor.describe()
+    assert "By rows the mean so far is 77.6 (budget 60.0). Days of few rows cost otherwise" in monitor.describe()
+
+
+def test_an_all_clear_of_days_speaks_of_days():
+    monitor = CostMonitor((0.05, 0.3), budget=0.08)
+    assert weeks(monitor, 1500, 0.04, 0.04) < 0.08
+    said = monitor.describe()
+    assert "Since the first day the mean of the days' costs, each day alike, is shown to be below 80.0" in said
+    assert "By rows" not in said
+
+
+@pytest.mark.parametrize("law", ["weeks", "lognormal", "few events"])
+def test_rows_are_rarely_said_to_differ_from_days_where_only_sizes_differ(law):
+    rng, told = np.random.default_rng(3), 0
+    for _ in range(100):
+        monitor = CostMonitor((0.05, 0.3), budget=0.5)
+        for day in range(1, 91):
+            n = int(1 + np.exp(rng.normal(4, 1))) if law == "lognormal" else 25 if day % 7 in (5, 6) else 300
+            dear = 0.3 * rng.binomial(n, 0.01 if law == "few events" else 0.1)
+            monitor.update_sums(day, n=n, total=dear, squares=0.3 * dear)
+        told += "By rows" in monitor.describe()
+    assert told <= 4
+
+
+def test_reference_days_of_unlike_cost_by_size_give_a_warning_for_days():
+    n = np.where(np.arange(70) % 7 >= 5, 25, 300)
+    rng = np.random.default_rng(0)
+    dear, alike = (0.3 * rng.binomial(n, np.where(n < 100, other, 0.1)) for other in (0.4, 0.1))
+    with pytest.warns(UserWarning, match="reference_days of few rows cost otherwise than those of many"):
+        CostMonitor((0.05, 0.3), budget=0.06, reference_days=(n, dear, 0.3 * dear))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CostMonitor((0.05, 0.3), budget=0.06, reference_days=(n, alike, 0.3 * alike))
 
 
 def test_nothing_is_said_to_be_below_the_budget_beside_an_alarm():

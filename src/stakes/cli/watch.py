@@ -141,7 +141,12 @@ def _has_rows(file: str) -> bool:
 KeptFile = Annotated[str, argument("KEPT.json", "A kept evaluation, as KeptEvaluation.to_json writes it.")]
 Unit = Annotated[
     str,
-    flag("--unit", "day|row", "row sees a rise sooner, where the rows of a day have nothing in common."),
+    flag(
+        "--unit",
+        "day|row",
+        "day counts each day alike, however few its rows; row sees a rise sooner, where the rows of a day have nothing "
+        "in common.",
+    ),
 ]
 Models = Annotated[
     list[str] | None,
@@ -304,6 +309,10 @@ def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
         console.note(
             "--unit row holds only where the rows of a day have nothing in common: stakes watch show says how far"
         )
+    else:
+        console.note(
+            "--unit day counts each day alike, however few its rows: stakes watch show says where rows say otherwise"
+        )
     console.note(f"state written to {name(str(target), 200)}")
 
 
@@ -352,7 +361,7 @@ def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | Non
     if not state.watch.alarm:
         return console.DONE
     alarms = {key: monitor.alarm_day for key, monitor in state.watch.monitors.items() if monitor.alarm}
-    console.fail("the cost has risen: " + ", ".join(f"{name(key)} (alarm on day {day})" for key, day in alarms.items()))
+    console.fail("alarm: " + ", ".join(f"{name(key)} (on day {day})" for key, day in alarms.items()))
     return console.CHECK_FAILED
 
 

@@ -26,6 +26,7 @@ from stakes.base.validation import (
 from stakes.core.options import check_rule
 from stakes.costs import CostDistribution, as_costs
 from stakes.monitoring._question import (
+    FEW_DAYS,
     UNITS,
     DaySums,
     Question,
@@ -34,6 +35,7 @@ from stakes.monitoring._question import (
     check_unit_fits,
     day_spread,
     largest_cost,
+    sizes_matter,
 )
 from stakes.outputs.files import json_ready
 from stakes.outputs.hooks import draw
@@ -58,7 +60,7 @@ _PSI = -np.log1p(-BETS) - BETS
 
 
 def day_factors(mean: Floats | float, budget: float) -> Floats:
-    """Log factor of each bet for a day's mean cost: valid whatever the rows of a day have in common."""
+    """Log factor of each bet for a day's mean cost, whatever its rows are and have in common: each day counts alike."""
     return np.log1p(BETS / budget * (np.asarray(mean)[..., None] - budget))
 
 
@@ -119,7 +121,6 @@ def _log_mean(logs: Floats) -> Floats:
 
 
 KEPT_DAYS = {"day": 730, "row": 730, "exact": 180}  # an exact day keeps a factor of each bet
-_FEW_DAYS = 30
 _EXACT = 1e-9
 _ASKED = ("budget", "largest", "centre", "alpha", "unit", "rule", "pos_label", "tolerance", "shift")
 _COLUMNS = ("total", "squares", "promised")
@@ -186,15 +187,18 @@ class CostMonitor(Tabular):
     alpha : float, default 0.05
         Probability of ever raising a false alarm.
     unit : {"day", "row", "exact"}, default "day"
-        What is independent of what came before, but for its mean. Days always hold; rows (by sums, or "exact", which
-        needs the rows) see a rise sooner, but hold only where the rows of a day have nothing in common.
+        What is independent of what came before, but for its mean. Days hold whatever their rows have in common, but
+        each counts alike, however few its rows: what is watched is no cost per decision where days of few rows are
+        dearer or cheaper. Rows (by sums, or "exact", which needs the rows) see a rise sooner, but hold only where the
+        rows of a day have nothing in common.
     model : str, optional
         Which model of a reference that has several.
     largest : float, optional
         With ``budget``: the most that a row can cost, where costs are watched that follow from no cost ratio, such as
         amounts. By default that of ``costs``.
     reference_days : tuple of three array_like, optional
-        n, totals and squares of days before, which must bear out a ``unit`` of rows.
+        n, totals and squares of days before, which must bear out a ``unit`` of rows; for days a warning says where
+        those of few rows cost otherwise.
     force : bool, default False
         Take rows as the unit without that.
 
@@ -503,6 +507,10 @@ class CostMonitor(Tabular):
         return now.day_means / now.days if self._question.unit == "day" else now.total / now.rows
 
     @property
+    def _by_rows(self) -> float:
+        return self._now.total / self._now.rows
+
+    @property
     def limits(self) -> tuple[float, float]:
         """Limits of the mean so far that hold at all looks together at 1 - alpha; wide where days are the unit."""
         if not self._days:
@@ -513,18 +521,20 @@ class CostMonitor(Tabular):
     @property
     def spread(self) -> float:
         """Spread of the kept days' means over what their rows explain, as of :func:`day_spread`; nan if unknown."""
-        rows, total, squares = (np.array([getattr(day, name) for day in self._sums])
-                                for name in ("rows", "total", "squares"))  # fmt: skip
+        rows, total, squares = self._columns()
         try:
             return day_spread(rows, *_shifted(rows, total, squares, self._question.shift))
         except ValueError:
             return math.nan
 
+    def _columns(self) -> list[Floats]:
+        """Rows, total and squares of each kept day."""
+        return [np.array([getattr(day, name) for day in self._sums], dtype=float) for name in ("rows", *_COLUMNS[:2])]
+
     def _running(self) -> tuple[Floats, Floats, Floats]:
         """Sums of units up to each kept day: units, total, squares."""
         past = self._past
-        rows, total, squares = (np.array([getattr(sums, name) for sums in self._sums], dtype=float)
-                                for name in ("rows", "total", "squares"))  # fmt: skip
+        rows, total, squares = self._columns()
         if self._question.unit == "day":
             means = total / rows
             parts = (past.days, np.ones_like(rows)), (past.day_means, means), (past.day_squares, means * means)
@@ -591,17 +601,18 @@ class CostMonitor(Tabular):
         --------
         >>> from stakes.monitoring import CostMonitor
         >>> print(CostMonitor(0.2, budget=0.1).update_sums(1, n=200, total=18.0, squares=12.0).describe())
-        No alarm: nothing shows that the mean cost exceeds 100 per 1,000 decisions...
+        No alarm: nothing shows that the mean of the days' costs, each day alike, exceeds 100 per 1,000 decisions...
         """
         return " ".join(self._sentences())
 
     def _sentences(self) -> list[str]:
         limit = f"{_per_1000(self.budget)} per 1,000 decisions"
+        what = "mean of the days' costs, each day alike," if self._question.unit == "day" else self._word
         against = f"evidence {_power(self.log_evidence)}, an alarm at {_power(self.log_alarm)}"
-        said = [f"No alarm: nothing shows that the {self._word} exceeds {limit} ({against})."]
+        said = [f"No alarm: nothing shows that the {what} exceeds {limit} ({against})."]
         if self.alarm:
             since = "" if self.since is None else f", since about day {self.since}"
-            said = [f"Alarm on day {self.alarm_day}: the {self._word} is shown to exceed {limit}{since}."]
+            said = [f"Alarm on day {self.alarm_day}: the {what} is shown to exceed {limit}{since}."]
         if self._days:
             low, high = self.limits
             mean = "mean of days" if self._question.unit == "day" else "mean"
@@ -609,12 +620,29 @@ class CostMonitor(Tabular):
             held = f"{_per_1000(low)} and {_per_1000(high)}"
             now = _per_1000(self.mean)
             said.append(f"The {mean} so far is {now}, and the true one between {held}, at every look ({seen}).")
-            if high < self.budget and not self.alarm:
-                said.append(f"The {self._word} since the first day is shown to be below {limit}.")
+            if high < self.budget and not self.alarm and self._by_rows <= self.budget:
+                said.append(f"Since the first day the {what} is shown to be below {limit}.")
+        said += self._size_words()
         said += self._change_words()
-        if len(self._days) >= _FEW_DAYS and self.spread > 0.0:
+        if len(self._days) >= FEW_DAYS and self.spread > 0.0:
             said.append(f"Day means spread {self.spread:.3g} times as much as their rows explain.")
         return said
+
+    def _size_words(self) -> list[str]:
+        """What rows say of the budget where days, each alike, say otherwise."""
+        if self._question.unit != "day" or not self._days:
+            return []
+        since = self.change().get("since", (math.nan,))[0] if self.alarm else math.nan
+        across = (self.mean > self.budget) is not (self._by_rows > self.budget) or since <= self.budget
+        near = math.isclose(self._by_rows, self.mean, rel_tol=_EXACT)
+        otherwise = sizes_matter(*self._columns())
+        if (near or not across) and not otherwise:
+            return []
+        means = _per_1000(self._by_rows) + ("" if math.isnan(since) else f" and, from the rise on, {_per_1000(since)}")
+        said = f"By rows the mean so far is {means} (budget {_per_1000(self.budget)})."
+        why = "Days of few rows cost otherwise than those of many."
+        remedy = 'Take the unit "row" where days before allow it, or days of like size, such as weeks.'
+        return [said, why, remedy] if otherwise else [said, remedy]
 
     def _change_words(self) -> list[str]:
         found = self.change()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 UNITS = ("day", "row", "exact")
 _MOST_SPREAD = 1.2  # of day means, over what independent rows explain
 _ROUNDING = 1e-9
+FEW_DAYS = 30
+_BEYOND_CHANCE = 3.0  # standard errors: the days are looked at often
 _LATE = (
     "a day enters when all its labels are known. The labels that happen to be there need not be like the others: where "
     "positives are known sooner, they look dearer. Wait, or count rows without a label as the dearest: missing='cost'"
@@ -315,13 +318,36 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     return math.sqrt(between / within)
 
 
+def sizes_matter(rows: Floats, total: Floats, squares: Floats) -> bool:
+    """Whether the mean of days differs from the mean by rows beyond chance: days of few rows cost otherwise."""
+    days = len(rows)
+    if days < FEW_DAYS:
+        return False
+    larger = rows / rows.mean() - 1.0
+    differs = larger * (total / rows - (total / rows).mean())
+    of_rows = max(float(squares.sum() - total.sum() ** 2 / rows.sum()), 0.0) / float(rows.sum())
+    # where the few rows of small days cost nothing, only what rows alone explain tells how much they vary
+    error = max(float(np.var(differs, ddof=1)) / days, of_rows * float((larger**2 / rows).sum()) / days**2)
+    rounding = _ROUNDING * abs(float(total.sum())) / float(rows.sum())
+    return abs(float(differs.mean())) > _BEYOND_CHANCE * math.sqrt(error) + rounding
+
+
 def check_unit_fits(
     unit: str,
     reference_days: Sequence[ArrayLike] | None,
     force: bool,  # noqa: FBT001
     largest: float,
 ) -> None:
-    """Refuse rows as the unit unless days before show that rows of a day have nothing in common."""
+    """Refuse rows as the unit unless days before show that they have nothing in common; warn of days of unlike size."""
+    if unit == "day" and reference_days is not None and len(reference_days) == 3:
+        day_spread(*reference_days)
+        if sizes_matter(*(np.asarray(part, dtype=float) for part in reference_days)):
+            warnings.warn(
+                "reference_days of few rows cost otherwise than those of many, but unit='day' counts each day alike: "
+                "the mean of days is not the cost per decision. Take unit='row' where the days allow it, or days of "
+                "like size, such as weeks.",
+                stacklevel=3,
+            )
     if unit == "day" or validation.check_flag(force, "force"):
         return
     if reference_days is None or len(reference_days) != 3:

@@ -316,7 +316,7 @@ class CostMonitors(Tabular):
         >>> from stakes.monitoring import CostMonitors
         >>> kept = KeptEvaluation.of(evaluate([0, 1, 0, 0] * 30, {"a": [0.1, 0.8, 0.3, 0.6] * 30}, costs=(0.2, 0.6)))
         >>> print(CostMonitors((0.2, 0.6), reference=kept).describe())
-        a: No alarm: nothing shows that the mean cost exceeds ... per 1,000 decisions (evidence 1.00, an alarm at 40.0).
+        a: No alarm: nothing shows that the mean of the days' costs, each day alike, exceeds ... per 1,000 decisions...
         """
         return "\n".join(f"{name}: {monitor.describe()}" for name, monitor in self.monitors.items())
 
