@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -11,7 +12,7 @@ import pytest
 from scipy import optimize
 
 from stakes import costs
-from stakes.boundary import Boundary, fit_boundary, precision_recall_frontier
+from stakes.boundary import Boundary, Optimism, fit_boundary, precision_recall_frontier
 from stakes.boundary._rules import Ranker, steps_of
 from stakes.outputs.serialization import JsonReader
 
@@ -307,12 +308,57 @@ def test_optimism_is_what_new_rows_take_back():
 
 @pytest.mark.simulation
 def test_optimism_of_two_levels_is_half_of_what_they_capture_apart():
-    # one level's worth of noise is lost to the constraint: nothing is left of one level, half of two
-    assert replicate(0, 0.8, 1)[0].optimism().captured == 0.0
+    # one level's worth of noise is lost to the constraint: half is left of two
     results = [replicate(seed, 0.8, 2) for seed in range(60)]
     expected = [boundary.optimism().captured for boundary, _ in results]
     true = [(boundary.precision - precision) * boundary.selected.sum() for boundary, precision in results]
     assert np.mean(expected) == pytest.approx(np.mean(true), rel=0.35)
+
+
+@pytest.mark.parametrize(
+    ("intercept", "rows", "bound", "below"), [(-5.0, 2000, 0.3, 0.2), (-1.5, 150, 0.5, 0.05), (-1.5, 1000, 0.6, 0.03)]
+)
+def test_optimism_of_one_threshold_is_what_new_rows_take_back(intercept, rows, bound, below):
+    """The probability of each row is known: 1.3%, 25% and 25% are positive, and some 8, 45 and 160 are selected.
+
+    Boundaries of fewer rows choose worse: what is said is too little rather than too much.
+    """
+    found = []
+    new = np.random.default_rng(0).normal(size=100_000)
+    chance = 1 / (1 + np.exp(-intercept - 1.3 * new))
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=rows)
+        y = rng.random(rows) < 1 / (1 + np.exp(-intercept - 1.3 * x))
+        boundary = fit_boundary(y, x, rng.random(rows), min_precision=bound, levels=1)
+        inside = boundary.predict(new, np.full(len(new), 0.5)) == 1
+        said = boundary.optimism().expected_precision
+        if boundary.selected.sum() and inside.any() and not math.isnan(said):
+            found.append((said, chance[inside].mean(), boundary.precision))
+    said, true, _ = np.mean(found, axis=0)
+    assert true - below < said < true + 0.02
+    assert np.mean([one[0] > one[1] for one in found]) < 0.65
+
+
+def test_optimism_of_one_threshold_is_the_precision_of_rows_outside_each_fold():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=300)
+    y = rng.random(300) < 1 / (1 + np.exp(2 - 1.3 * x))
+    hits = chosen = 0
+    for fold in np.array_split(np.random.default_rng(0).permutation(300), 5):
+        rest = np.delete(np.arange(300), fold)
+        good = [t for t in x[rest] if np.mean(y[rest][x[rest] >= t]) >= 0.5]
+        chosen += np.sum(x[fold] >= min(good))
+        hits += np.sum(y[fold][x[fold] >= min(good)])
+    found = fit_boundary(y, x, rng.random(300), min_precision=0.5, levels=1).optimism()
+    assert found.expected_precision == pytest.approx(hits / chosen)
+    assert found.expected_precision < found.precision
+
+
+def test_optimism_says_that_a_few_rows_are_a_guess_or_none():
+    assert repr(Optimism(1.6, 0.5, 0.3)).endswith("about 0.3 on new ones, a guess from fewer than 30 rows)")
+    assert repr(Optimism(math.nan, 0.5, math.nan)) == "Optimism(precision 0.5 on these rows, unknown on new ones)"
+    assert not Optimism(8.0, 0.5, 0.3).rough
 
 
 @pytest.mark.simulation

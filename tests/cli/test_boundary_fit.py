@@ -127,6 +127,22 @@ def test_first_line_says_whether_uncertainty_helps(scores, cli, tmp_path):
     assert told["verdict"] == " ".join(outcome.out.split("\n\n")[0].split())
 
 
+@pytest.mark.parametrize(
+    ("seed", "bound", "said"),
+    [(3, "0.9", "What precision to expect on new rows is not known"), (1, "0.2", "A guess: few rows are selected.")],
+)
+def test_what_few_rows_of_one_level_keep_is_a_guess_or_unknown(tmp_path, cli, seed, bound, said):
+    rng = np.random.default_rng(seed)
+    risk = rng.normal(size=60).round(3)
+    outcome = (rng.random(60) < 1 / (1 + np.exp(3 - 1.3 * risk))).astype(int)
+    path = write_csv(
+        tmp_path / "few.csv", {"outcome": outcome.tolist(), "risk": risk.tolist(), "spread": rng.random(60).tolist()}
+    )
+    told = cli("boundary", "fit", path, *ROLES, "--min-precision", bound, "--levels", "1")
+    assert told.code == 0
+    assert said in " ".join(told.out.split())
+
+
 def test_gain_and_optimism_are_those_of_the_library(rows, scores, cli):
     options = ["--min-precision", "0.7", "--random-state", "3", "--confidence-level", "0.8"]
     found = page(cli("boundary", "fit", rows, *ROLES, *options, "--json"))

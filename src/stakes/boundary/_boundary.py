@@ -567,7 +567,7 @@ class Boundary(Tabular):
         return estimate_gain(rows, settings, confidence_level=confidence_level, cv=cv, random_state=random_state)
 
     def optimism(self) -> Optimism:
-        """By how much the precision on these rows promises too much, by the cube-root law.
+        """By how much the precision on these rows promises too much: by the cube-root law, of one level out of fold.
 
         Returns
         -------

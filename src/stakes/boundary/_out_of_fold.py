@@ -425,7 +425,7 @@ def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float,
     return spare if math.isfinite(spare) else 0.0
 
 
-# The optimism of an optimal boundary: the cube-root law.
+# The optimism of an optimal boundary: the cube-root law; of one threshold, of which it says nothing, out of fold.
 #
 # Near the optimum the Lagrangian of a level is a two-sided random walk minus a parabola; the height of its maximum
 # scales with the cube root of the rows. 1.328 is four times E[T^2] times the cube root of 2, T the place of the
@@ -433,6 +433,7 @@ def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float,
 
 _CONSTANT = 1.328
 _MOST_ROWS = 200_000  # enough for the slopes
+_FEW_ROWS = 30
 _WINDOW = 0.5  # of the selected rows of a level, on both sides of its threshold
 
 
@@ -443,11 +444,13 @@ class Optimism:
     Parameters
     ----------
     captured : float
-        Expected number of positives among the selected rows beyond what new rows would hold.
+        Expected number of positives among the selected rows beyond what new rows would hold. Where one level alone has
+        selected rows, it is found out of fold.
     precision : float
         On the rows the boundary was fitted to.
     expected_precision : float
-        On new rows: ``precision`` less ``captured`` divided by the selected rows.
+        On new rows: ``precision`` less ``captured`` divided by the selected rows; nan where nothing is selected out of
+        fold.
 
     Examples
     --------
@@ -461,15 +464,20 @@ class Optimism:
     expected_precision: float
 
     def __repr__(self) -> str:
-        return (
-            f"Optimism(precision {self.precision:.4g} on these rows, about {self.expected_precision:.4g} on new ones)"
-        )
+        new = "unknown" if math.isnan(self.expected_precision) else f"about {self.expected_precision:.4g}"
+        few = f", a guess from fewer than {_FEW_ROWS} rows" if self.rough else ""
+        return f"Optimism(precision {self.precision:.4g} on these rows, {new} on new ones{few})"
+
+    @property
+    def rough(self) -> bool:
+        """Whether fewer than 30 rows are selected, which say little of new ones."""
+        return self.captured < _FEW_ROWS * (self.precision - self.expected_precision)
 
 
 def estimate_optimism(
     rows: BoundaryRows, settings: Settings, cuts: Floats, selected: Ints, *, precision: float, tuned: float | None
 ) -> Optimism:
-    """Sum the optimism over the levels, less one level's for the constraint."""
+    """Sum the optimism over the levels, less one level's for the constraint; of one level it is found out of fold."""
     bound = settings.problem.min_precision
     if bound is None or settings.solver != "exact" or not settings.problem.bounds_precision_alone:
         raise ValueError('optimism needs solver="exact" and goal="recall" under min_precision= alone.')
@@ -478,13 +486,22 @@ def estimate_optimism(
     chosen = int(selected.sum())
     if not chosen or rows.y.all() or not rows.y.any():
         return Optimism(0.0, precision, precision)
-    rate = marginal_rate(
-        settings.prepare(rows).options, bound if tuned is None else as_fraction(tuned, "tuned_precision")
-    )
+    target = bound if tuned is None else as_fraction(tuned, "tuned_precision")
+    levels = int(np.count_nonzero(selected))
+    if levels == 1:  # the law leaves nothing: the constraint takes the only level
+        expected = min(_precision_out_of_fold(rows, settings, target), precision)
+        return Optimism((precision - expected) * chosen, precision, expected)
+    rate = marginal_rate(settings.prepare(rows).options, target)
     terms = _noise_by_level(rows, cuts, selected, (rate * (1.0 - rate)) ** 2)
-    levels = len(terms)
     captured = _CONSTANT * float(np.sum(terms)) * (levels - 1) / levels
     return Optimism(captured, precision, precision - captured / chosen)
+
+
+def _precision_out_of_fold(rows: BoundaryRows, settings: Settings, target: Fraction) -> float:
+    """Precision of the rows that the boundaries of the other folds select; nan where they select none."""
+    folds = split_rows(len(rows), min(FOLDS, len(rows)), generator(0))
+    chosen = out_of_fold(rows, settings, folds).selected(target)
+    return float(rows.y[chosen].mean()) if chosen.any() else math.nan
 
 
 def _noise_by_level(rows: BoundaryRows, cuts: Floats, selected: Ints, spread: float) -> list[float]:

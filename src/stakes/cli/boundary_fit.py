@@ -673,10 +673,13 @@ def _trust(boundary: "Boundary", judged: Judged) -> Any:
         sides = {"with uncertainty": gain.precision, "by one threshold": gain.single_precision}
         told = [f"{f'precision {percent(p)}' if p > 0.0 else 'no positive found'} {by}" for by, p in sides.items()]
         yield f"Out of fold: {', '.join(told)}."
-    if optimism is not None:
+    if optimism is not None and math.isnan(optimism.expected_precision):
+        yield "What precision to expect on new rows is not known: out of fold nothing is selected."
+    elif optimism is not None:
         new, old = percent(optimism.expected_precision), percent(optimism.precision)
         if new != old:
-            yield f"On new rows expect a precision of about {new}, not {old}: thresholds fit the noise too."
+            few = " A guess: few rows are selected." if optimism.rough else ""
+            yield f"On new rows expect a precision of about {new}, not {old}: thresholds fit the noise too.{few}"
 
 
 # ``stakes boundary certify``: a region whose precision is promised with confidence, or none.
