@@ -41,6 +41,12 @@ def test_the_number_is_that_of_the_library(cli, target):
             "--error must be below --max-error for a certificate, got 0.2 and 0.1",
         ),
         (["auc", "--auc", "80"], "--auc must be a number between 0 and 1, got '80'"),
+        (
+            ["regret", "--standard-deviation", "1", "--width", "1", "--difference", "1"],
+            "takes no --difference beside --width",
+        ),
+        (["regret", "--standard-deviation", "1", "--power", "0.03", "--difference", "1"], "--power must be above 0.05"),
+        (["slope", "--linear-predictor", "nan,1", "--width", "0.1"], "--linear-predictor must be two finite numbers"),
         (["slope", "--linear-predictor", "1", "--width", "0.1"], "--linear-predictor must be two numbers"),
     ],
 )

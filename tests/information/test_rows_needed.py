@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from stakes.information import rows_needed
 
 CELLS = {"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.1}
+REGRET = {"question": "regret", "standard_deviation": 0.2}
+SLOPE = {"question": "slope", "width": 0.2}
 
 
 def test_published_and_quadrature_values(actions_reference):
@@ -83,6 +85,18 @@ def test_any_mean_and_what_is_said():
         ({"question": "auc", "auc": 1.8, "prevalence": 0.1, "width": 0.1}, r"auc must lie in \(0, 1\), got 1.8"),
         ({"question": "auc", "auc": 0.8, "prevalence": 0.1, "width": 0}, "width must be a finite number > 0, got 0"),
         ({"question": "regret", "standard_deviation": 0.2, "power": 0.8}, "power needs a difference other than zero"),
+        ({**REGRET, "difference": 0.01, "power": 0.05}, "power must be above 0.05, with which the test shows"),
+        ({**REGRET, "difference": 0.01, "power": 0.001}, "power must be above 0.05"),
+        ({**REGRET, "difference": 0.01, "power": 0.15, "confidence_level": 0.8}, "power must be above 0.2"),
+        ({"question": "gain", **CELLS, "power": 0.03}, "power must be above 0.05"),
+        ({**REGRET, "difference": 0.05, "width": 0.01}, "takes no difference beside width"),
+        ({**SLOPE, "linear_predictor": 1.0}, "linear_predictor must be two finite numbers, .* got 1.0"),
+        ({**SLOPE, "linear_predictor": (1.0, 2.0, 3.0)}, "linear_predictor must be two finite numbers"),
+        (
+            {**SLOPE, "linear_predictor": (float("nan"), 1.0)},
+            "linear_predictor must be two finite numbers",
+        ),
+        ({**SLOPE, "linear_predictor": ((1.0,), 1.0)}, "linear_predictor must be a number"),
         ({"question": "certificate", "error": 0.1, "max_error": 0.1, "power": 0.8}, "error must be below max_error"),
         ({"question": "regret", "standard_deviation": 1.0, "width": 1e-6}, "needs more than 10,000,000 rows"),
     ],
@@ -90,3 +104,15 @@ def test_any_mean_and_what_is_said():
 def test_refusals(options, message):
     with pytest.raises(ValueError, match=message):
         rows_needed(**options)
+
+
+def test_rows_rise_with_the_power_of_a_test_from_its_size_on():
+    """Of the rows that are said, the two-sided test has no less power than was asked, and little more from 0.3 on."""
+    rows = []
+    for power in (0.06, 0.1, 0.3, 0.5, 0.8, 0.95):
+        rows.append(rows_needed(**REGRET, difference=0.01, power=power).rows)
+        shift = 0.01 * np.sqrt(rows[-1]) / 0.2
+        true = norm.cdf(shift - 1.959964) + norm.cdf(-shift - 1.959964)
+        assert true >= power - 1e-6
+        assert true < power + (0.04 if power < 0.3 else 0.01)
+    assert rows == sorted(set(rows))

@@ -293,7 +293,7 @@ def _as_typed(message: str) -> str:
     """Write the library's arguments as options: width=0.1 as --width 0.1, and max_error as --max-error."""
     names = "|".join(field.name for field in fields(Expected))
     message = re.sub(rf"\b({names})=", lambda found: f"{_option(found[1])} ", message)
-    return re.sub(r"^error\b|\bmax_error\b", lambda found: _option(found[0]), message)
+    return re.sub(r"^(error|power|linear_predictor)\b|\bmax_error\b", lambda found: _option(found[0]), message)
 
 
 def _read(key: str, text: str) -> float | tuple[float, ...]:

@@ -792,12 +792,13 @@ def rows_needed(
     width : float, optional
         Full width that the interval is to have.
     power : float, optional
-        In place of the width, for "gain" and "regret": probability of showing that the difference is not zero; for
-        "certificate", of its being issued.
+        In place of the width, for "gain" and "regret": probability of showing that the difference is not zero, above
+        1 - ``confidence_level``; for "certificate", of its being issued.
     prevalence, sensitivity, specificity, threshold : float, optional
         What is expected, for net benefit and gain; the prevalence for AUC and O:E too.
     standard_deviation, difference : float, optional
-        For "regret": of the rows' costs, or of their differences between two models; and the mean to be shown.
+        For "regret": of the rows' costs, or of their differences between two models; and, with ``power``, the mean to
+        be shown.
     auc, o_to_e : float, optional
         What is expected; O:E is 1 by default.
     linear_predictor : tuple of float, optional
@@ -861,6 +862,8 @@ def check_asked(question: str, given: set[str], called: str | None = None, writt
             raise ValueError(f"{called} {problem} {', '.join(map(written, sorted(names)))}.")
     if "power" in known and "width" in known and len(given & {"power", "width"}) != 1:
         raise ValueError(f"{called} needs either {written('width')} or {written('power')}.")
+    if {"width", "difference"} <= given:
+        raise ValueError(f"{called} takes no {written('difference')} beside {written('width')}: it is for the power.")
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
@@ -873,8 +876,10 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         elif name == "error":
             found[name] = check_unit(value, name)
         elif name == "linear_predictor":
-            mean, spread = value
-            found[name] = (check_number(mean, name), check_positive(spread, name))
+            pair = np.asarray(value, dtype=object)
+            if pair.shape != (2,) or not math.isfinite(check_number(pair[0], name)):
+                raise ValueError(f"{name} must be two finite numbers, mean and standard deviation, got {value!r}.")
+            found[name] = (check_number(pair[0], name), check_positive(pair[1], name))
         else:
             found[name] = check_positive(value, name)
     return found
@@ -889,6 +894,11 @@ def _for_mean(
         return (2.0 * z / width) ** 2 * variance, f"the {level_name(level)} interval is then {number(width)} wide"
     if power is None or gain == 0.0:
         raise ValueError("power needs a difference other than zero.")
+    if power <= 1.0 - level:
+        raise ValueError(
+            f"power must be above {1.0 - level:.2g}, with which the test shows a difference that is not there, got "
+            f"{power:g}: ask for 0.8, say."
+        )
     shown = f"a difference of {number(gain)} is then shown at {1.0 - level:.2g} with probability about {power:g}"
     return ((z + _z(power)) / gain) ** 2 * variance, shown
 
