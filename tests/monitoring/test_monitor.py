@@ -703,3 +703,24 @@ def test_a_day_that_is_refused_for_its_labels_or_its_order_leaves_the_label_unkn
     for odd, message in (("yes", "another label than pos_label"), ([], "a label, a text or a finite number")):
         with pytest.raises(ValueError, match=message):
             CostMonitor.from_json(json.dumps({**state, "neg_label": odd}))
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_days_of_numpy_are_dates(unit):
+    days = np.array(["2026-01-01", "2026-01-02"], dtype=f"datetime64[{unit}]")
+    monitor = CostMonitor(COSTS, budget=0.1)
+    for day in days:
+        monitor.update_sums(day, n=10, total=0.1, squares=0.05)
+    assert monitor.last_day == "2026-01-02"
+    for again in (days[1], "2026-01-02T00:00"):
+        with pytest.raises(ValueError, match=r"'2026-01-0.* was counted already"):
+            monitor.update_sums(again, n=10, total=0.1, squares=0.05)
+    assert CostMonitor.from_json(monitor.to_json()).last_day == "2026-01-02"
+
+
+def test_times_of_numpy_are_times_and_nothing_is_no_day():
+    monitor = CostMonitor(COSTS, budget=0.1)
+    monitor.update_sums(np.datetime64("2026-01-01T06:30", "ns"), n=10, total=0.1, squares=0.05)
+    assert monitor.last_day == "2026-01-01T06:30"
+    with pytest.raises(ValueError, match=r"day must be a date such as '2026-11-23'.*'NaT'"):
+        monitor.update_sums(np.datetime64("NaT", "D"), n=10, total=0.1, squares=0.05)

@@ -156,6 +156,8 @@ class _Past:
 
 def read_day(day: Any) -> tuple[Day, Any]:
     """Return a day as it is kept, and what orders it: a whole number, a date, or a text in the form of ISO 8601."""
+    if isinstance(day, np.datetime64):
+        day = str(np.datetime_as_string(day, unit="auto"))  # midnight is the day
     if isinstance(day, date):  # a time of day too
         day = day.isoformat()
     if isinstance(day, str):
