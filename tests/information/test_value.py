@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import gammaincc, gammaln
 from scipy.stats import beta
 
 from stakes import costs, value_of_information
@@ -361,3 +362,42 @@ def test_a_model_that_acts_on_every_row_is_never_better_than_treating_all():
     found = value_of_information(y, {"everyone": np.full(60, 0.9), "p": p}, costs=(0.2, 0.4))
     assert found.p_useful["everyone"] == 0.0
     assert 0.0 < found.p_useful["p"] <= 1.0
+
+
+def gamma_points(shape):
+    """Points and weights of a gamma variable: the trapezoid rule on an even grid of the logarithm."""
+    logs = np.linspace(np.log(1e-14), np.log(shape + 60 + 14 * shape**0.5), 1500)
+    return np.exp(logs), (logs[1] - logs[0]) * np.exp(shape * logs - np.exp(logs) - gammaln(shape))
+
+
+@pytest.mark.parametrize(
+    ("rows", "t"),
+    [
+        ((1, 3, 1, 1), 0.001),
+        ((1, 5, 1, 10), 0.001),
+        ((1, 3, 1, 1), 0.005),
+        ((5, 20, 3, 40), 0.01),
+        ((5, 2, 8, 3), 0.99),
+        ((10, 1, 3, 1), 0.999),
+        ((30, 60, 10, 300), 0.02),
+    ],
+)
+def test_value_at_low_and_high_thresholds_is_that_of_a_fine_logarithmic_grid(rows, t):
+    tp, fp, fn, tn = cells = tuple(np.add(rows, [t, 1 - t, t, 1 - t]).tolist())
+    odds = t / (1 - t)
+    top = min(fn + 60 + 14 * fn**0.5, odds * (fp + 60 + 14 * fp**0.5))
+    logs = np.linspace(np.log(top * 1e-8), np.log(top), 400)
+    (by_tn, of_tn), (by_tp, of_tp) = gamma_points(tn), gamma_points(tp)
+    both = [
+        (gammaincc(fn, z + odds * by_tn) @ of_tn) * (gammaincc(fp, (z + by_tp) / odds) @ of_tp) * z
+        for z in np.exp(logs)
+    ]
+    overlap = sum(both) * (logs[1] - logs[0])
+
+    def gained(a, b):  # E(A - odds B)+ for gamma variables, by the beta law of the share A / (A + B)
+        return a * beta.sf(t, a + 1, b) - odds * b * beta.sf(t, a, b + 1)
+
+    model, everyone = tp - odds * fp, fn - odds * tn
+    # max(0, M, M + R) = M + R+ + M- less what both, -M and R, gain where both are positive
+    best = model + gained(fn, tn) + gained(tp, fp) - model - overlap
+    assert cell_value(cells, t).evpi * sum(cells) == pytest.approx(best - max(0.0, model, model + everyone), rel=2e-4)

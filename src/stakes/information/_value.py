@@ -104,14 +104,14 @@ def _overlap(cells: tuple[float, float, float, float], odds: float) -> tuple[flo
     tp, fp, fn, tn = cells
     if fn == 0.0 or fp == 0.0:
         return 0.0, 0.0
-    top = min(60.0 + 14.0 * math.sqrt(fn) + fn, odds * (60.0 + 14.0 * math.sqrt(fp) + fp))
+    top = min(_far(fn), odds * _far(fp))
     edges = [np.array([0.0]), np.geomspace(1e-6, 1.0, _PANELS) * top]
     # with many rows Z and -X step within a few of their standard deviations
     for gain, lost in ((fn, tn), (-tp, -fp)):
         edges.append(gain - odds * lost + math.sqrt(abs(gain + odds**2 * lost)) * np.arange(-14.0, 15.0))
     every = np.unique(np.concatenate(edges))
     z, weight = _legendre(every[(every >= 0.0) & (every <= top)])
-    by_tn, by_tp = _gamma_nodes(tn), _gamma_nodes(tp)
+    by_tn, by_tp = _gamma_nodes(tn, _far(fn) / odds), _gamma_nodes(tp, _far(fp) * odds)
     up = gammaincc(fn, z[:, None] + odds * by_tn[0]) @ by_tn[1]
     down = gammaincc(fp, (z[:, None] + by_tp[0]) / odds) @ by_tp[1]
     places = z[:, None] + odds * by_tn[0]
@@ -119,15 +119,21 @@ def _overlap(cells: tuple[float, float, float, float], odds: float) -> tuple[flo
     return float(weight @ (up * down)), float(weight @ (density * down))
 
 
-def _gamma_nodes(shape: float) -> tuple[Floats, Floats]:
-    """Nodes and weights of the expectation over a gamma variable."""
+def _far(shape: float) -> float:
+    """Beyond which a gamma variable hardly ever lies."""
+    return shape + 14.0 * math.sqrt(shape) + 60.0
+
+
+def _gamma_nodes(shape: float, reach: float) -> tuple[Floats, Floats]:
+    """Nodes and weights of the expectation over a gamma variable of what vanishes beyond a reach."""
     from scipy.special import gammaln
 
     if shape == 0.0:
         return np.zeros(1), np.ones(1)
-    spread = math.sqrt(shape)
-    edges = np.linspace(max(0.0, shape - 14.0 * spread - 30.0), shape + 14.0 * spread + 60.0, _PANELS + 1)
+    edges = np.linspace(max(0.0, shape - 14.0 * math.sqrt(shape) - 30.0), _far(shape), _PANELS + 1)
     if shape >= 1.0:
+        if edges[0] < reach < edges[4]:  # a few panels are too coarse
+            edges = np.unique([*edges, *(edges[0] + (reach - edges[0]) * np.geomspace(1e-6, 1.0, _PANELS))])
         g, weight = _legendre(edges)
         return g, weight * np.exp((shape - 1.0) * np.log(g) - g - gammaln(shape))
     # below one the density is infinite at zero: integrate over v = g ** shape
