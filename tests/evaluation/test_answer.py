@@ -482,8 +482,16 @@ def test_a_constant_score_is_not_to_be_used_though_it_costs_less_than_both_refer
     y, *_ = drawn(1000, 6, mean=-1.6, spread=0.5)
     result = evaluate(y, {"a": np.full(len(y), 0.18)}, costs=(0.1, 0.3))
     assert result.selection.possible == ("a",)
-    said = "Treat everyone at thresholds up to 18%, treat no one above: a has that score for every row."
+    said = "Decide nothing by a: every row has the score 18%, and 16.7% are positives."
     assert result.answer.advice == said
+
+
+def test_a_constant_score_that_is_wrong_is_no_threshold_at_which_to_stop_treating():
+    y = np.repeat([1, 0], [1200, 1800])
+    answer = evaluate(y, {"flat": np.full(3000, 0.25)}, costs=(0.1, 0.8), event="bad loan").answer
+    everyone, no_one = (per_row_costs(y, scores, 0.29, 0.31).mean() for scores in (np.ones(3000), np.zeros(3000)))
+    assert everyone < no_one  # above 25%, up to the share of events
+    assert answer.advice == "Decide nothing by flat: every row has the score 25%, and 40% are bad loans."
 
 
 def test_a_constant_score_outside_the_range_costs_as_much_as_a_reference():

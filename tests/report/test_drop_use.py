@@ -116,6 +116,16 @@ def test_model_that_is_shown_to_cost_less_is_named_as_by_the_library(chromium, d
     assert lines[1] == "Shown (95%, all at once): good costs less than every other on average over the range."
 
 
+def test_a_constant_score_that_is_wrong_is_said_to_decide_nothing_as_by_the_library(chromium, drop):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [1] * 120 + [0] * 180, "flat": [0.25] * 300})
+    dropped(chromium, drop, frame.to_csv(index=False))
+    answered(chromium, "10%", "80%")
+    wanted = evaluate_frame(frame, label="y", costs=(0.1, 0.8)).conclusion[0]
+    assert wanted == "Decide nothing by flat: every row has the score 25%, and 40% are positives."
+    assert chromium.run("document.querySelector('.advice').textContent") == wanted
+
+
 @pytest.mark.parametrize("names", ["ab", "abc", "abd", "ad", "ade"])
 def test_models_that_cost_the_same_are_told_from_others_as_by_the_library(chromium, drop, names):
     pandas = pytest.importorskip("pandas")

@@ -299,10 +299,9 @@ class _Maker:
         known, first = self.standings, self.first
         if first not in self._accused("constant") or known.options.per_stake:
             return f"USE {first}.{self._instead()}"
-        everyone, no_one = (self.words.row(name) for name in REFERENCES)
-        most = percent(float(known.score_tables[known.place(first)].scores[0]))
-        every = f"{first} has that score for every row"
-        return f"{capital(everyone)} at thresholds up to {most}, {no_one} above: {every}."
+        score = percent(float(known.score_tables[known.place(first)].scores[0]))
+        share = f"{percent(known.prevalence)} are {self.words.events}"
+        return f"Decide nothing by {first}: every row has the score {score}, and {share}."
 
     def _accused(self, code: str) -> tuple[str, ...]:
         """Models of a finding; none where it was not raised."""

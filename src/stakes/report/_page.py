@@ -618,7 +618,7 @@ DROPPED = {
     "any": "any of them",
     "alike": ", which cost the same on each,",
     "no_choice": "No decision can be called best here: the rows bear no interval.",
-    "constant": "{all} at thresholds up to {most}, {none} above: {best} has that score for every row.",
+    "constant": "Decide nothing by {best}: every row has the score {score}, and {share} are {events}.",
     "answer_all": "Costs {per}; intervals hold for all rows of a column at once",
     "shown_less": "Shown ({level}, all at once): {best} costs less than {others}{average}.",
     "average": " on average over the range",

@@ -40,8 +40,8 @@ function adviceAsked() {
     return told("equal", { models: names, either: said(equal.length > 2 ? "any" : "either") });
   }
   if (read.distinct[first.model.given] === 1) {
-    const [all, none] = [ALL, NONE].map((name) => page.words.rows[name]);
-    return told("constant", { all: all[0].toUpperCase() + all.slice(1), none, most: percent(first.model.scores.scores[0]), best });
+    const [score, share] = [first.model.scores.scores[0], page.shares.positive].map((each) => percent(each));
+    return told("constant", { best, score, share, events: page.words.events });
   }
   return told("use", { best, instead: insteadAsked() });
 }
