@@ -625,6 +625,30 @@ def test_risks_that_are_off_are_said_of_every_model(count):
     assert ("calibration-in-the-large" in codes_left(result)) == (count > 2)
 
 
+@pytest.mark.parametrize(
+    ("n", "slope", "off", "mends"), [(3000, 1.0, 1.0, True), (1500, 1.7, -1.0, False), (250, 0.65, 1.0, False)]
+)
+def test_correcting_is_said_to_mend_only_what_a_shift_explains(n, slope, off, mends):
+    said = []
+    for seed in range(5):
+        y, logits, _ = drawn(n, seed, mean=-1.8)
+        scores = expit((logits + 1.8) / slope - 1.8 + off)
+        said.append(evaluate(y, {"m": scores}, costs=(0.1, 0.3)).answer.calibration)
+    assert all(text.startswith("m's risks are ") for text in said)
+    assert sum("stakes correct mends that" in text for text in said) >= 4 * mends
+    assert sum("recalibrate on other rows" in text for text in said) >= 5 * (not mends)
+
+
+def test_correcting_is_not_said_to_mend_shares_of_votes_whose_slope_is_not_known():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=2000) - 2.0
+    y = (rng.random(2000) < expit(logits)).astype(int)
+    votes = rng.binomial(50, expit(2.5 * logits + 3.6)) / 50
+    assert any((y == 1) & (votes == 0.0)) or any((y == 0) & (votes == 1.0))
+    answer = evaluate(y, {"forest": votes}, costs=(0.1, 0.3)).answer
+    assert "(1.91 to 2.33): recalibrate on other rows." in answer.calibration
+
+
 @pytest.mark.parametrize("count", [2, 6])
 def test_treating_everyone_that_may_be_best_is_said_beside_many_models(count):
     y, logits, rng = drawn(80, 1)

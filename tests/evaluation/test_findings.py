@@ -316,6 +316,7 @@ def test_the_weight_that_scores_imply_rests_on_clusters(copies):
     bread = np.linalg.inv((design * risk * (1.0 - risk)) @ design.T)
     error = math.sqrt((bread @ (design * (seen - risk) ** 2) @ design.T @ bread)[1, 1] * patients / (patients - 1))
     assert found.evidence["slope_high"]["m"] == pytest.approx(slope + quantile * error, rel=0.03)
+    assert found.evidence["slope_low"]["m"] == pytest.approx(slope - quantile * error, rel=0.03)
     assert "too timid" not in found.sentence
 
 

@@ -255,6 +255,7 @@ def off_in_the_large(standings: Standings) -> Observation | None:
         "observed_to_expected_low": {name: found[name][0].interval[0] for name in names},
         "observed_to_expected_high": {name: found[name][0].interval[1] for name in names},
         "slope": {name: found[name][1].slope for name in names},
+        "slope_low": {name: found[name][1].slope_ci_low for name in names},
         "slope_high": {name: found[name][1].slope_ci_high for name in names},
         "implied_weight": {name: found[name][1].scale_pos_weight for name in names},
         "prevalence": standings.prevalence,
