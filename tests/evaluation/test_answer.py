@@ -10,6 +10,7 @@ from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import evaluate
+from stakes.cli import main
 from stakes.costs import Fixed, LogOddsUniform
 from stakes.evaluation._words import Unit, Words, plural
 
@@ -274,6 +275,22 @@ def test_the_longest_name_stands_in_the_answer():
     answer = evaluate(y, models, costs=0.2, action=longest, event=longest[::-1].upper()).answer
     assert [row["label"] for row in answer.table.rows[-2:]] == [f"{longest} everyone", f"{longest} no one"]
     assert longest.upper() in answer.meaning
+
+
+def test_long_names_that_differ_in_the_middle_are_told_apart_on_every_face(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    y, given = sample(300, models=("a", "b", "c"))
+    places = zip(given.values(), ("4_rate=0.05", "4_rate=0.10", "6_rate=0.05"), strict=True)
+    models = {f"hist_gradient_boosting_depth={name}_l2=0.1_calibrated_fold1": scores for scores, name in places}
+    result = evaluate(y, models, costs=(0.1, 0.4))
+    path = tmp_path / "long.csv"
+    rows = zip(y, *models.values(), strict=True)
+    path.write_text("\n".join(",".join(map(str, row)) for row in [("y", *models), *rows]))
+    assert main(["evaluate", str(path), "--label", "y", "--costs", "0.1:0.4"]) == 0
+    said = capsys.readouterr()
+    notebook = html.unescape(result.answer._repr_html_())
+    for face in (notebook, result.answer.to_markdown(), said.out, said.err, result.to_html()):
+        assert {*re.findall(r"…g_(depth=\d_rate=0\.\d+)_", face)} == {name[23:40] for name in models}
 
 
 def test_costs_too_small_for_the_decimals_are_below_the_least():

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -904,10 +904,10 @@ class ActionEvaluation(Tabular):
         mine = bill if len(self.models) == 1 else f"{best.model}: {bill[0].lower()}{bill[1:]}"
         return [*self.selection.sentences, f"{left}{number(best.best_constant)}{gained}.", mine, *self._along()]
 
-    def told(self, show: Callable[[str], str]) -> list[str]:
-        """The conclusion with every long name of a model or action as ``show`` writes it."""
+    def told(self) -> list[str]:
+        """The conclusion with every long name of a model or action shortened."""
         long = [each.model for each in self.models] + [f"always {action}" for action in self.rows.actions]
-        return [with_short_names(sentence, long, show) for sentence in self.conclusion]
+        return [with_short_names(sentence, long) for sentence in self.conclusion]
 
     def _along(self) -> list[str]:
         """Sentence on where along a segment of matrices the best model is cheaper than each other model."""

@@ -37,7 +37,15 @@ from stakes.cli.reading import (
 )
 from stakes.cli.task import STANDARD_INPUT, ByHorizon, Source, Task
 from stakes.outputs.files import DataError, json_ready
-from stakes.outputs.text import LONGEST_NAME, REFERENCES, guess, shown_name as name, visible
+from stakes.outputs.text import (
+    LONGEST_NAME,
+    REFERENCES,
+    guess,
+    short_names,
+    shown_name as name,
+    visible,
+    with_short_names,
+)
 
 if TYPE_CHECKING:
     from stakes.evaluation import Evaluation, Findings
@@ -287,10 +295,8 @@ def run_check(task: Task, request: CheckJob) -> int:
     with working("Looking for findings"):
         findings = request.findings(evaluation)
     failed = [f.code for f in findings if f.code in request.fail_on or f.severity in request.fail_on]
-    heading = heading_of(evaluation)
-    deliver(
-        Checked(evaluation, findings, failed), task.delivery, partial(show_check, findings=findings, heading=heading)
-    )
+    show = partial(show_check, findings=findings, heading=heading_of(evaluation), models=evaluation.models)
+    deliver(Checked(evaluation, findings, failed), task.delivery, show)
     if not failed:
         return DONE
     fail(f"the check failed: {', '.join(failed)}")
@@ -299,7 +305,7 @@ def run_check(task: Task, request: CheckJob) -> int:
 
 def heading_of(evaluation: "Evaluation") -> list[str]:
     """What was read, and the models."""
-    return [evaluation.read, f"Models: {', '.join(map(name, evaluation.models))}"]
+    return [evaluation.read, f"Models: {', '.join(short_names(evaluation.models).values())}"]
 
 
 def read_codes(option: str, texts: list[str] | None, *, severities: bool = False) -> list[str]:
@@ -319,7 +325,7 @@ def read_codes(option: str, texts: list[str] | None, *, severities: bool = False
     return codes
 
 
-def show_check(console: Console, findings: "Findings", heading: list[str]) -> None:
+def show_check(console: Console, findings: "Findings", heading: list[str], models: tuple[str, ...]) -> None:
     """Print the findings as a person reads them."""
     from stakes.cli.summary import findings_grid
 
@@ -327,7 +333,7 @@ def show_check(console: Console, findings: "Findings", heading: list[str]) -> No
     if len(findings) == 0:
         console.print(Text("No findings."))
         return
-    console.print(findings_grid(findings, remedies=True))
+    console.print(findings_grid(findings, models, remedies=True))
 
 
 # ``stakes compare``: whether one model really costs less than another over the plausible thresholds.
@@ -458,7 +464,8 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
 
 def answer(comparison: "Comparison") -> str:
     """Say which one is better, or that the rows do not tell."""
-    first, second = name(comparison.a), name(comparison.b)
+    short = short_names([comparison.a, comparison.b])
+    first, second = short[comparison.a], short[comparison.b]
     if math.isnan(comparison.difference):
         return f"{first} and {second} both have an infinite cost: no difference can be taken."
     if comparison.significant or math.isinf(comparison.difference):
@@ -470,11 +477,7 @@ def answer(comparison: "Comparison") -> str:
 def _shown(value: Any, models: tuple[str, str]) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
-    text = str(value)
-    for model in sorted(models, key=len, reverse=True):
-        if len(model) > LONGEST_NAME:
-            text = text.replace(model, name(model))
-    return visible(text)
+    return visible(with_short_names(str(value), models))
 
 
 # ``stakes demo``: the whole path on the example that comes with the package.

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from stakes.cli.console import Delivery, UsageError, deliver, note, print_table, working
 from stakes.cli.reading import EvaluationArguments, InputArguments, read_costs, read_count, read_share, split_names
-from stakes.cli.summary import STYLE, findings_grid, listed, rich_table
+from stakes.cli.summary import findings_grid, listed, rich_table, style_of
 from stakes.outputs.files import DataError
-from stakes.outputs.text import MISSING, level_name, shown_name as name, visible
+from stakes.outputs.text import MISSING, level_name, short_names, shown_name as name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def _error(path: str, rule: str, **details: object) -> DataError:
 
 # ``stakes evaluate --classes ... --cost-matrix ...``: many classes, many actions, and what each mistake costs.
 
-_RANKING = replace(STYLE, missing="", interval="{value}  {low} to {high}", unknown=f"{{value}}  {MISSING} to {MISSING}")
+_SPAN, _NO_SPAN = "{value}  {low} to {high}", f"{{value}}  {MISSING} to {MISSING}"  # beside each other
 _MEANT_HERE = {"clusters", "incumbent", "n_tried", "confidence_level"}
 _SEGMENT = {"costs", "weighting"}  # how far between two matrices, and how much each place counts
 
@@ -252,7 +252,7 @@ def _read(task: ActionsTask) -> ClassPredictions:
     if rows.n_rounded:
         note(f"the probabilities of {rows.n_rounded:,} rows sum to 1 but for rounding, and are divided by their sum")
     if not task.delivery.prints_text:
-        note(f"models taken: {', '.join(map(name, rows.probs))}")
+        note(f"models taken: {', '.join(short_names(rows.probs).values())}")
     return rows
 
 
@@ -278,7 +278,7 @@ def _evaluate(task: ActionsTask, rows: ClassPredictions) -> ActionEvaluation:
 
 
 def _heading(task: ActionsTask, rows: ClassPredictions) -> list[str]:
-    models = ", ".join(map(name, rows.probs))
+    models = ", ".join(short_names(rows.probs).values())
     plural = "s" * (len(rows.probs) != 1)
     classes = f"{len(rows.classes)} classes in {name(task.reading.label or '')!r}; {len(task.actions)} actions"
     return [
@@ -289,13 +289,14 @@ def _heading(task: ActionsTask, rows: ClassPredictions) -> list[str]:
 
 def _show(console: Console, found: ActionEvaluation, heading: list[str], findings: Any) -> None:
     """Print the answer, what speaks against it, and every number behind it."""
-    headline, *others = [visible(sentence) for sentence in found.told(name)]
+    headline, *others = [visible(sentence) for sentence in found.told()]
     console.print(Text("\n".join(map(visible, heading))), end="\n\n")
     console.print(Text(headline, style="bold"), end="\n\n")
     if findings:
-        console.print(findings_grid(findings), end="\n\n")
+        console.print(findings_grid(findings, [each.model for each in found.models]), end="\n\n")
     level = level_name(found.confidence_level)
     tables = found.tables()
+    usual = style_of(row["model"] for row in tables["ranking"].rows)
     words = {
         "ranking": f"x to y: {level} intervals, those of cost simultaneous, of all rows at once, the others pointwise. "
         "vs best: the row minus the best. skill: share saved of what lies between the best single action and perfect "
@@ -306,7 +307,7 @@ def _show(console: Console, found: ActionEvaluation, heading: list[str], finding
     }
     for key, sentence in words.items():
         columns = [each for each in tables[key].columns if each.kind != "rank"]
-        style = _RANKING if key == "ranking" else STYLE
+        style = replace(usual, missing="", interval=_SPAN, unknown=_NO_SPAN) if key == "ranking" else usual
         print_table(console, rich_table(tables[key].rows, columns, style, names=0), 0)
         console.print(Text(sentence, style="dim"), end="\n\n")
     console.print(listed(others))

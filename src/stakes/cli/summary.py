@@ -27,6 +27,7 @@ from stakes.outputs.text import (
     number,
     p_value,
     percent,
+    short_names,
     shown_name as name,
     stated,
     threshold_name,
@@ -78,6 +79,15 @@ STYLE = CellStyle(
     missing=MISSING,
     interval=_STACKED,
 )
+
+
+def style_of(models: Iterable[str], decimals: int = 0) -> CellStyle:
+    """The style of a table of these models, whose names differ however long they are."""
+    short = short_names(models)
+    texts = dict.fromkeys(("rank", "text", "once"), lambda text, _: short.get(str(text)) or name(str(text)))
+    return replace(STYLE, formats={**STYLE.formats, **texts}, decimals=decimals)
+
+
 _IN_UNITS = ("score", "ci_low", "ci_high", "corrected_miscalibration")
 _GROUPS = (
     "The best model by subgroup; compare them by skill, for the cost depends on the share of positives. "
@@ -94,10 +104,10 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "cyan"}
 
 def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = "", details: bool = False) -> None:
     """Print the answer, what was asked for besides, and on request what it rests on."""
-    found, short = evaluation.answer, evaluation.models
+    found = evaluation.answer
 
     def write(text: str, style: str = "") -> None:
-        console.print(Text(visible(with_short_names(text, short, name)), style=style))
+        console.print(Text(visible(with_short_names(text, evaluation.models)), style=style))
 
     write(found.read)
     write(found.meaning)
@@ -105,14 +115,14 @@ def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = ""
     write(found.advice, "bold")
     write(found.cost)
     console.print()
-    print_table(console, _answer_table(console, found), _NAMES)
+    print_table(console, _answer_table(console, found, short_names(evaluation.models)), _NAMES)
     write(found.unit, "dim")
     console.print()
     for paragraph in (" ".join((*found.shown, *found.not_shown)), found.calibration):
         if paragraph:
             write(paragraph)
     if found.findings:
-        console.print(findings_grid(found.findings[:_MOST_FINDINGS]))
+        console.print(findings_grid(found.findings[:_MOST_FINDINGS], evaluation.models))
     left = len(found.findings) - _MOST_FINDINGS
     if left > 0:
         write(f"{left} more finding{'s' * (left > 1)}: stakes check lists all.")
@@ -123,7 +133,7 @@ def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = ""
         write(more, "dim")
 
 
-def _answer_table(console: Console, found: Answer) -> Table:
+def _answer_table(console: Console, found: Answer, short: Mapping[str, str]) -> Table:
     """The table of the answer; its heads break where the terminal is not wide enough for them."""
     heads, *rows = found.cells()
     broken = [text.replace("may be best", "may be\nbest") for text in heads]
@@ -133,7 +143,7 @@ def _answer_table(console: Console, found: Answer) -> Table:
             justify: Any = "left" if place <= _NAMES else "right"
             table.add_column(Text(text), justify=justify, overflow="fold", no_wrap=place != _NAMES)
         for place, cells in enumerate(rows):
-            texts = [Text(name(cell) if at == _NAMES else cell) for at, cell in enumerate(cells)]
+            texts = [Text(short.get(cell) or name(cell) if at == _NAMES else cell) for at, cell in enumerate(cells)]
             table.add_row(*texts, style="bold" if place == 0 else "")
         if natural_width(console, table) <= console.width:
             break
@@ -142,7 +152,7 @@ def _answer_table(console: Console, found: Answer) -> Table:
 
 def _print_asked(console: Console, evaluation: Evaluation) -> None:
     """Money, further metrics and groups, where there are any."""
-    tables, style = evaluation.tables(), replace(STYLE, decimals=evaluation.answer.decimals)
+    tables, style = evaluation.tables(), style_of(evaluation.models, evaluation.answer.decimals)
     metrics = list(evaluation.results[0].metrics)
     if not (metrics or evaluation.groups or "money" in tables):
         return
@@ -161,13 +171,11 @@ def _print_asked(console: Console, evaluation: Evaluation) -> None:
 
 def _print_details(console: Console, evaluation: Evaluation) -> None:
     """What the answer rests on."""
-    found, style = evaluation.tables()["details"], replace(STYLE, decimals=evaluation.answer.decimals + 1)
+    found, style = evaluation.tables()["details"], style_of(evaluation.models, evaluation.answer.decimals + 1)
     shown = found.view((*_MODEL, *(key for key in _DETAILS if key in {column.key for column in found.columns})))
     console.print()
     _print_table(console, rich_table(found.rows, shown, style))
-    console.print(
-        listed(visible(with_short_names(each, evaluation.models, name)) for each in evaluation.answer.details)
-    )
+    console.print(listed(visible(with_short_names(each, evaluation.models)) for each in evaluation.answer.details))
     console.print()
 
 
@@ -255,15 +263,16 @@ def listed(sentences: Iterable[str]) -> Table:
     return grid
 
 
-def findings_grid(findings: Iterable[Finding], *, remedies: bool = False) -> Table:
+def findings_grid(findings: Sequence[Finding], models: Iterable[str], *, remedies: bool = False) -> Table:
     """List findings with severity and code, names of bearable length, and on request what to do."""
+    short = short_names([*models, *(label for each in findings for label in (*each.models, *each.groups))])
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for place, finding in enumerate(findings):
         if remedies and place:
             grid.add_row()
-        said = Text.assemble((finding.code, "bold"), ": ", finding.told(name))
+        said = Text.assemble((finding.code, "bold"), ": ", finding.told(short.__getitem__))
         grid.add_row(Text(finding.severity, style=_STYLES[finding.severity]), said)
         if remedies:
             grid.add_row(Text(), Text(finding.remedy, style="dim"))
@@ -287,8 +296,9 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
     console.print()
     found = evaluation.tables()["calibration"]
     columns = found.view(["rank"]) + found.view(["model"], kind="once") + [*found.columns[2:-1]]
+    style, short = style_of(evaluation.models), short_names(evaluation.models)
     rows = [row | ({"rank": None, "model": None} if row["cases"] != "all" else {}) for row in found.rows]
-    _print_fitting(console, rows, columns, STYLE, replace(STYLE, interval=_NARROW), ends=range(1, len(rows), 2))
+    _print_fitting(console, rows, columns, style, replace(style, interval=_NARROW), ends=range(1, len(rows), 2))
     low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
     words = (
         f"in range: scored from {low} to {high}, where the plausible thresholds decide. O:E observed to expected "
@@ -296,7 +306,7 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
         f"too extreme; ICI: mean distance from the smoothed event rate. x to y: pointwise "
         f"{level_name(evaluation.confidence_level)} intervals."
     )
-    notes = [f"{name(row.model)}: {row.overall.note}." for row in evaluation.calibration if row.overall.note]
+    notes = [f"{short[row.model]}: {row.overall.note}." for row in evaluation.calibration if row.overall.note]
     console.print()
     console.print(Text("\n".join([words, *notes]), style="dim"))
 
@@ -314,12 +324,13 @@ def print_further(console: Console, evaluation: Evaluation) -> None:
 
 def _print_deferral(console: Console, found: DeferredModels) -> None:
     table = _table("", "with deferral", "cost", "without", "worth", "deferred", "defer from", "to")
+    short = short_names(found.models)
     for model, each in found.models.items():
         low, high = each.estimates["value"].interval
         worth = f"{number(each.value)}\n{number(low)} to {number(high)}"
         zone = [MISSING] * 2 if each.zone is None else [f"{end:.4g}" for end in each.zone]
         costs = number(each.cost), number(each.cost_without), worth
-        table.add_row("", Text(name(model)), *costs, percent(each.shares["deferred"]), *zone)
+        table.add_row("", Text(short[model]), *costs, percent(each.shares["deferred"]), *zone)
     _print_answer(console, table, found.conclusion)
 
 
@@ -391,7 +402,8 @@ def show_changes(out: Console, changes: Changes, heads: list[str]) -> None:
     from stakes.evaluation import Unit
 
     unit = Unit.of(changes.options, [each.after for each in changes.of("cost")])
-    said = [f"{word} than before: {join([name(each) for each in models])}." for word, models in _shown(changes)]
+    short = short_names(each.model for each in changes)
+    said = [f"{word} than before: {join([short[each] for each in models])}." for word, models in _shown(changes)]
     out.print(Text("\n".join(map(visible, heads))), end="\n\n")
     out.print(Text(" ".join(said) or "No change of cost is shown.", style="bold"), end="\n\n")
     ordered = sorted(changes, key=lambda each: _FIRST.index(each.quantity))
@@ -401,7 +413,7 @@ def show_changes(out: Console, changes: Changes, heads: list[str]) -> None:
     titles |= {"change": f"change ({level} interval)", "p_adjusted": "p (Holm)"}
     kinds = {"name": "file", "p_adjusted": "p"}
     columns = [TableColumn(key, head, kinds.get(key, "cell")) for key, head in titles.items()]
-    cells = [{"p_adjusted": each.p_adjusted, **_cells(each, unit)} for each in shown]
+    cells = [{"p_adjusted": each.p_adjusted, **_cells(each, unit, short[each.model])} for each in shown]
     print_table(out, rich_table(cells, columns, _CELLS, names=0, close=True), names=0)
     left = len(ordered) - len(shown)
     more = f" {left} more: --json." if left else ""
@@ -413,7 +425,7 @@ def _shown(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
     return [(word, models) for word, models in found if models]
 
 
-def _cells(each: Change, unit: Unit) -> dict[str, str]:
+def _cells(each: Change, unit: Unit, model: str) -> dict[str, str]:
     """A change as text, in the unit of its quantity."""
     if each.quantity == "prevalence":
         values = [f"{fixed(100.0 * share, 2)}%" for share in (each.before, each.after)]
@@ -430,7 +442,7 @@ def _cells(each: Change, unit: Unit) -> dict[str, str]:
     ends = "" if math.isnan(each.interval[0]) else f" ({low} to {high})"
     words = {"o_e_ratio": "O:E", "difference": "cost"}
     quantity = words.get(each.quantity, each.quantity.replace("_", " "))
-    of = f"{name(each.model)}: " if each.model else ""
+    of = f"{model}: " if each.model else ""
     return {"name": f"{of}{quantity}", "before": values[0], "after": values[1], "change": f"{change}{ends}"}
 
 
@@ -468,7 +480,7 @@ class PromisedCosts(Tabular):
         """Print the promises as a person reads them."""
         from stakes.evaluation import Unit, meaning
 
-        records = self._records()
+        records, short = self._records(), short_names(self.scored.models)
         unit = Unit.of(self.options, [record["promised"] for record in records])
         rows, models = f"{len(self.scored.rows):,} rows without outcomes", len(self.scored.models)
         console.print(Text(visible(f"{self.scored.source}: {rows}; {models} model{'s' * (models != 1)}")))
@@ -481,7 +493,7 @@ class PromisedCosts(Tabular):
         for record in records:
             where = f" in {name(record['column'])} {name(record['group'])}" if record["column"] else ""
             told = count(record["n_rows"]), unit.fixed(record["promised"])
-            table.add_row("", Text(f"{name(record['model'])}{where}"), *told)
+            table.add_row("", Text(f"{short[record['model']]}{where}"), *told)
         print_table(console, table, 1)
         console.print(Text("Cost as its own scores say: it is kept where the scores are right. Outcomes will tell."))
 

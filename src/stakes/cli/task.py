@@ -17,7 +17,7 @@ from stakes.cli.memory import physical_memory
 from stakes.cli.reading import EvaluationArguments, InputArguments, OutcomeArguments, read_resolution
 from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import join, shown_name as name
+from stakes.outputs.text import join, short_names, shown_name as name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ def _tell_bound(evaluation: Evaluation, cells: int) -> None:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(map(name, names))
+    return ", ".join(short_names(names).values())
 
 
 # What the commands that judge predictions share: read the file, let the library judge, and head the output.

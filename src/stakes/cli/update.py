@@ -18,7 +18,7 @@ from stakes.cli.options import flag
 from stakes.cli.reading import read_costs, split_names
 from stakes.cli.task import STANDARD_INPUT, Source
 from stakes.outputs.files import DataError
-from stakes.outputs.text import shown_name as name
+from stakes.outputs.text import short_names, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import ModelUpdate
@@ -134,7 +134,8 @@ def _fitted(request: UpdateJob) -> dict[str, "ModelUpdate"]:
                 said = re.sub(r"method=(['\"])(\w+)\1", r"--method \2", str(error).partition(_IN_PYTHON)[0])
                 raise DataError(said.removesuffix("."), file=rows.source, column=model) from None
     if request.source.models is None:
-        note(f"models taken: {', '.join(map(name, found))} (every other numeric column; --models names others)")
+        taken = ", ".join(short_names(found).values())
+        note(f"models taken: {taken} (every other numeric column; --models names others)")
     return found
 
 

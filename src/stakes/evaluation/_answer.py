@@ -34,6 +34,7 @@ from stakes.outputs.text import (
     number,
     percent,
     say,
+    short_names,
     stated,
     with_short_names,
 )
@@ -167,7 +168,8 @@ class Answer(Tabular):
         return delivered("\n\n".join(parts), path)
 
     def _shortened(self) -> list[list[str]]:
-        return [[with_short_names(cell, [cell]) for cell in row] for row in self.cells()]
+        short = short_names(row["model"] for row in self.table.rows)
+        return [[short.get(cell, cell) for cell in row] for row in self.cells()]
 
     def _repr_html_(self) -> str:
         header, *rows = self._shortened()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stakes.outputs.result_table import Tabular, build_frame, table
-from stakes.outputs.text import join, shorten
+from stakes.outputs.text import join, short_names
 
 Severity = Literal["error", "warning", "info"]
 Looked = Literal["never", "always", "apart", "clustered"]
@@ -224,7 +224,8 @@ class Findings(tuple[Finding, ...], Tabular):  # noqa: SLOT001  (a mix-in withou
     def _repr_html_(self) -> str:
         if not self:
             return "<p>No findings.</p>"
-        cells = [[found.severity, found.code, found.told(shorten), found.remedy] for found in self]
+        short = short_names(name for found in self for name in (*found.models, *found.groups))
+        cells = [[found.severity, found.code, found.told(short.__getitem__), found.remedy] for found in self]
         return table(["severity", "code", "sentence", "remedy"], cells)
 
     def _cells(self) -> list[list[str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -62,17 +63,53 @@ def shown_name(text: str, longest: int = LONGEST_NAME) -> str:
     return shorten(visible(text), longest) if text.strip() else NO_NAME
 
 
-def with_short_names(sentence: str, names: Iterable[str], show: Callable[[str], str] = shorten) -> str:
-    """Write every long name in a sentence as ``show`` does.
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return displayable names, no two alike: those that would be are cut before they differ, or numbered.
 
     Examples
     --------
-    >>> with_short_names(f"{'a' * 99} costs least.", ["a" * 99], lambda name: name[:3])
-    'aaa costs least.'
+    >>> long = [f"gradient boosting of {'many ' * 9}trees, {rate} a step, fold 1" for rate in (0.1, 0.2)]
+    >>> list(short_names(long).values())
+    ['gradient boos… trees, 0.1 a step, fold 1', 'gradient boos… trees, 0.2 a step, fold 1']
     """
-    for name in sorted(names, key=len, reverse=True):
+    given = list(names)
+    whole = {name: visible(name) if name.strip() else NO_NAME for name in sorted(given)}
+    short = {name: shorten(text) for name, text in whole.items()}
+    for _, group in itertools.groupby(sorted(whole, key=short.__getitem__), {**short}.get):
+        alike = list(group)
+        first, last = (end([whole[name] for name in alike]) for end in (min, max))
+        start = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+        short |= {name: _cut_before(whole[name], start) for name in alike if len(alike) > 1}
+    taken: set[str] = set()
+    for name, text in short.items():
+        each = itertools.chain([text], (f"{text} ({k})" for k in itertools.count(2)))
+        short[name] = next(found for found in each if found not in taken)
+        taken.add(short[name])
+    return {name: short[name] for name in given}
+
+
+def _cut_before(text: str, start: int) -> str:
+    """Shorten a long text by cutting out what stands some characters before a place, and its end."""
+    if len(text) <= LONGEST_NAME:
+        return text
+    head = text[: LONGEST_NAME // 3]
+    room = LONGEST_NAME - len(head) - 1
+    tail = text[min(start - LONGEST_NAME // 5, len(text) - room) :]
+    return f"{head}…{tail if len(tail) <= room else f'{tail[: room - 1]}…'}"
+
+
+def with_short_names(sentence: str, names: Iterable[str]) -> str:
+    """Write every long name in a sentence short, and none like another one.
+
+    Examples
+    --------
+    >>> with_short_names(f"{'a' * 99} costs least.", ["a" * 99])
+    'aaaaaaaaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaa costs least.'
+    """
+    short = short_names(names)
+    for name in sorted(short, key=len, reverse=True):
         if len(name) > LONGEST_NAME:
-            sentence = sentence.replace(name, show(name))
+            sentence = sentence.replace(name, short[name])
     return sentence
 
 

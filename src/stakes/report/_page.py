@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from stakes._version import __version__
 from stakes.outputs import text
 from stakes.outputs.hooks import draw
-from stakes.outputs.text import NO_NAME, number, shorten, visible
+from stakes.outputs.text import NO_NAME, number, short_names, shorten, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -367,28 +367,19 @@ def swatch(colour: str, dash: str) -> str:
 def models_of(evaluation: Evaluation) -> tuple[Model, ...]:
     """The models in the order of the ranking; colours follow the order in which they were given."""
     given = {name: index for index, name in enumerate(evaluation.models)}
-    shorts = _unique([shorten(named(name), NAME_LIMIT) for name in evaluation.ranking])
+    short = short_names(evaluation.ranking)
     return tuple(
         Model(
             rank=rank,
             name=name,
             full=named(name),
-            short=shorts[rank - 1],
+            short=short[name],
             colour=given[name] % COLOURS + 1,
             dash=DASHES[(given[name] + given[name] // COLOURS) % len(DASHES)],
             result=evaluation[name],
         )
         for rank, name in enumerate(evaluation.ranking, start=1)
     )
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    unique = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return unique
 
 
 def answer_html(evaluation: Evaluation, models: Sequence[Model]) -> dict[str, list[str]]:

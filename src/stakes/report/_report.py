@@ -14,7 +14,7 @@ from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
 from stakes.outputs.files import delivered
-from stakes.outputs.text import count, decimals_for, level_name, shorten, visible
+from stakes.outputs.text import count, decimals_for, level_name, short_names, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, Json, payload
 from stakes.report._figures import cost_figure, crossing_payload, crossing_section, figures, in_range_table
@@ -379,7 +379,7 @@ def render_actions(found: ActionEvaluation, *, title: str | None = None) -> str:
 
 
 def _actions_stake(found: ActionEvaluation) -> str:
-    first, *others = (typeset(visible(text)) for text in found.told(lambda name: shorten(named(name), NAME_LIMIT)))
+    first, *others = (typeset(visible(text)) for text in found.told())
     grave = [finding for finding in action_findings(found) if finding.severity in {"error", "warning"}]
     others += [finding_html(finding, _names(found)) for finding in grave]
     lead, _, detail = first.partition(" (")
@@ -410,13 +410,12 @@ def _actions_ranking(found: ActionEvaluation) -> str:
 
 def _by_model(found: ActionEvaluation, key: str, caption: str, heads: Sequence[str]) -> str:
     """A table of classes or actions for each model."""
-    parts = []
+    parts, short = [], short_names(each.model for each in found.models)
     for each in found.models:
         shown = found.tables(each.model)[key]
         cells = HTML.rows(shown.rows, shown.columns[1:])
         rows = [["", _name(row[heads[0].lower()]), *mine] for row, mine in zip(shown.rows, cells, strict=True)]
-        model = shorten(named(each.model), NAME_LIMIT)
-        parts.append(table(caption.format(model=model), ["", *heads], rows))
+        parts.append(table(caption.format(model=short[each.model]), ["", *heads], rows))
     return "".join(parts)
 
 
