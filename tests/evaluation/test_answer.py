@@ -552,6 +552,27 @@ def test_a_promise_is_called_broken_only_beyond_what_picking_its_model_explains(
     assert ("promise" in evaluate(y, alone, costs=(0.3, 0.9), n_tried=20).answer.calibration) is said
 
 
+def test_a_cost_beside_a_promise_is_said_to_be_without_the_harm_that_the_table_counts():
+    y, logits, _ = drawn(600, 1)
+    answer = evaluate(y, {"w": expit(logits + 1.2)}, costs=(0.1, 0.3), harm=0.02).answer
+    bare = 1000.0 * per_row_costs(y, expit(logits + 1.2), 0.1, 0.3).mean()
+    assert answer.table.rows[0]["cost"] == pytest.approx(bare + 1000.0 * 0.02 * 0.8)  # 1 - t at the mean threshold
+    assert answer.calibration.endswith(f" per 1,000 decisions; without the harm it costs {bare:.0f}.")
+    assert evaluate(y, {"w": expit(logits + 1.2)}, costs=(0.1, 0.3)).answer.calibration.endswith(
+        f"; it costs {bare:.0f}."
+    )
+
+
+def test_a_ratio_to_the_cost_of_the_prevalence_is_said_to_be_without_the_harm_that_the_table_counts():
+    y, logits, _ = drawn(900, 1, mean=-2.5)
+    worse = {"b": expit(logits + 2.2)}
+    told = [evaluate(y, worse, costs=(0.05, 0.3), harm=harm).findings for harm in (0.0, 0.05)]
+    bare, harmed = (next(f.sentence for f in each if f.code == "worse-than-prevalence") for each in told)
+    mine, prevalence = (per_row_costs(y, s, 0.05, 0.3).mean() for s in (worse["b"], np.full(900, y.mean())))
+    assert f": it costs {mine / prevalence:.2f} times as much, " in bare
+    assert harmed == bare.replace(": it costs", ": without the harm it costs")
+
+
 def test_a_small_lead_that_is_shown_has_the_decimals_it_needs():
     y, logits, _ = drawn(50_000, 9)
     answer = evaluate(y, {"a": expit(logits), "b": expit(logits + 0.1)}, costs=(0.1, 0.3)).answer

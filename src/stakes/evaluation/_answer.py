@@ -541,7 +541,8 @@ class _Maker:
         own = known[first].score - known.factor * float(known.options.harms([first])[0])
         if told(own - found.value) == told(own):
             return []
-        return [f"{first}'s own scores promise {told(own - found.value)} {self.unit.per}; it costs {told(own)}."]
+        bare = "without the harm " if known.harms.get(first) else ""
+        return [f"{first}'s own scores promise {told(own - found.value)} {self.unit.per}; {bare}it costs {told(own)}."]
 
     def _recalibration(self) -> list[str]:
         """What recalibrating the first model would save on new rows, where that is shown."""

@@ -187,6 +187,7 @@ def miscalibrated(standings: Standings) -> Observation | None:
     told = _off_by(event_ratio(standings, worst, standings.confidence_level))
     verb = "is" if len(found) == 1 else "are"
     which = "it costs" if len(found) == 1 else f"{{{list(found).index(worst)}}} costs"
+    which = f"without the harm {which}" if standings.harms.get(worst) else which
     template = (
         f"{slots(len(found))} {verb} worse in this range than acting on the prevalence alone, beyond chance: {which} "
         f"{number(costs)} times as much, for miscalibration loses more than discrimination gains{told}."
