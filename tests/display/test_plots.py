@@ -77,6 +77,13 @@ def test_evaluation_is_four_pictures_with_one_legend(rows):
     assert exact.at(line.get_xdata()[::2]) == pytest.approx(np.asarray(line.get_ydata())[::2], abs=1e-15)
 
 
+def test_scores_of_the_decomposition_are_said_to_leave_out_the_harm(rows):
+    y, models = rows
+    titles = [axes.get_title() for axes in evaluate(y, models, costs=(0.1, 0.3), harm=0.02).plot().axes]
+    assert titles.count("score: cost without the harm") == 1
+    assert not any("harm" in axes.get_title() for axes in evaluate(y, models, costs=(0.1, 0.3)).plot().axes)
+
+
 def test_a_fifth_picture_shows_the_difference_where_curves_cross():
     rng = np.random.default_rng(0)
     risk = rng.beta(0.5, 2.0, 3000)

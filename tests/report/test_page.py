@@ -491,3 +491,28 @@ def test_clusters_that_allow_no_interval_leave_a_page_without_intervals_and_say_
     assert page.payload["spread"] is None
     assert page.payload["bands"] is None
     assert math.isnan(evaluation["a"].interval[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "called"),
+    [
+        ({}, "Cost"),
+        ({"harm": {"b": 0.03}}, "Cost without the harm"),
+        ({"rule": 0.3}, "Cost at face value"),
+        ({"rule": 0.3, "harm": 0.01}, "Cost at face value without the harm"),
+    ],
+)
+def test_the_cost_that_terms_add_up_to_is_told_from_that_of_the_answer(options, called):
+    y, scores = simulated(["a", "b"])
+    evaluation = evaluate(y, scores, costs=(0.1, 0.3), **options)
+    page = render(evaluation)
+    heads = [element.text for element in page.elements if element.tag == "th" and element.text.startswith("Cost")]
+    assert called in heads
+    assert page.payload["words"]["cost_of_terms"] == called
+    caption = page.one("section", id="decomposition").text
+    assert f"{called} = MCB" in caption
+    assert f"equal {called.lower()};" in caption
+    for row in page.rows("Decomposition"):
+        s = np.clip(scores[row[1].strip()], 0.1, 0.3)
+        costs_of_rows = np.where(y == 1, (0.3 - 0.045) - (s - s**2 / 2.0), (s**2 - 0.01) / 2.0) / 0.2
+        assert float(row[2]) == pytest.approx(1000.0 * costs_of_rows.mean(), abs=0.51)

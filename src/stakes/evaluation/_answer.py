@@ -583,12 +583,10 @@ class _Maker:
             yield f"{self.first} costs {amount} after correction for selection among {among}{tried}."
         parts = known.best.decomposition
         if parts is not None:
-            cost = "cost" if known.rule == "score" else "cost at face value"
-            cost += " without the harm" if known.harms else ""
             yield (
-                f"MCB miscalibration, DSC discrimination: {cost} = MCB - DSC + {self.unit.fixed(parts.uncertainty)}, "
-                "the last being what acting on the prevalence costs; skill: the share of it that is saved; acts on: "
-                "share of rows, averaged over the thresholds."
+                f"MCB miscalibration, DSC discrimination: {known.cost_of_terms} = MCB - DSC + "
+                f"{self.unit.fixed(parts.uncertainty)}, the last being what acting on the prevalence costs; skill: the "
+                "share of it that is saved; acts on: share of rows, averaged over the thresholds."
             )
         share, mean, rate = known.best.in_range
         if math.isfinite(rate) and known.costs.low < known.costs.high:

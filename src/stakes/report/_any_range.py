@@ -619,6 +619,7 @@ def _words(evaluation: Evaluation) -> Json:
         "rows": {name: words.row(name) for name in REFERENCES},
         "decisions": {name: words.decision(name) for name in REFERENCES},
         "acting": words.acting[:1].upper() + words.acting[1:],
+        "cost_of_terms": evaluation.cost_of_terms.capitalize(),
         "event": words.event,
         "unit": evaluation.answer.unit,
     }

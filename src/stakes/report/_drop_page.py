@@ -201,7 +201,7 @@ def _other_figures() -> tuple[Figure, ...]:
             "decomposition",
             "discrimination DSC (more is better)",
             "Chart of miscalibration against discrimination. The table below has the numbers.",
-            filled("caption_decomposition.html"),
+            filled("caption_decomposition.html", cost="cost", costs="Cost"),
         ),
         Figure(
             "roc",
@@ -232,6 +232,7 @@ def _words(words: Words) -> dict[str, object]:
             "rows": {name: words.row(name) for name in REFERENCES},
             "decisions": {name: words.decision(name) for name in REFERENCES},
             "acting": words.acting[:1].upper() + words.acting[1:],
+            "cost_of_terms": "Cost",
             "event": words.event,
             "events": words.events,
             "unit": f"A cost of 1 is one missed {words.event} plus one false alarm.",

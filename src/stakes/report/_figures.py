@@ -211,7 +211,9 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
         "decomposition",
         "discrimination DSC (more is better)",
         f"Chart of miscalibration against discrimination for {count} models. The table below has the numbers.",
-        filled("caption_decomposition.html"),
+        filled(
+            "caption_decomposition.html", cost=evaluation.cost_of_terms, costs=evaluation.cost_of_terms.capitalize()
+        ),
     )
     yield Figure(
         "roc",

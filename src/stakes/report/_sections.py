@@ -543,7 +543,7 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     columns = found.view((*_TERMS, "skill"), decimals=None)
     style = replace(HTML, decimals=evaluation.answer.decimals)
     rows = model_rows(results, columns, models, style, values=True)
-    heads = ["#", "Model", "Cost", "MCB", "DSC", "UNC", "Skill"]
+    heads = ["#", "Model", evaluation.cost_of_terms.capitalize(), "MCB", "DSC", "UNC", "Skill"]
     missing = [
         model.html
         for model, row in zip(models, results, strict=True)

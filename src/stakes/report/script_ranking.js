@@ -76,7 +76,7 @@ function decompositionTable(state, results) {
     return [String(k + 1), rowHead(rule), ...terms, skillCell(rule.parts)];
   });
   const over = ranged("over_one", "over", state);
-  return tableOf(said("decomposition", { per: perOf(results), over }), [["#"], ["Model"], ["Cost"], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
+  return tableOf(said("decomposition", { per: perOf(results), over }), [["#"], ["Model"], [page.words.cost_of_terms], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
 }
 
 function inRangeTable(state, results) {
