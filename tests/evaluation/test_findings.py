@@ -656,6 +656,27 @@ def test_group_that_costs_more_than_its_scores_promise_is_named():
     assert less.severity == "info"
 
 
+@pytest.mark.parametrize(
+    ("count", "left"), [(4, "5 more such pairs of a model and a group"), (1, "2 more such groups")]
+)
+def test_each_group_is_named_before_one_of_them_again_and_what_is_left_is_counted(count, left):
+    rng = np.random.default_rng(1)
+    logits = 1.2 * rng.normal(size=1500) - 1.0
+    y = (rng.random(1500) < 1.0 / (1.0 + np.exp(-logits))).astype(int)
+    groups = rng.choice(["north", "south"] if count > 1 else ["a", "b", "c", "d", "e"], size=1500)
+    models = {f"m{k}": 1.0 / (1.0 + np.exp(-(logits + 2.2 + 0.1 * rng.normal(size=1500)))) for k in range(count)}
+    result = evaluate(y, models, costs=(0.1, 0.3), groups=groups)
+    found = finding("group-not-as-promised", result)
+    assert len(found.evidence["rows"]) == count * len({*groups})  # every pair is told or counted
+    assert found.sentence.endswith(f"; {left}.")
+    assert len({*found.groups}) == min(3, len({*groups}))
+    for group in {*found.groups}:
+        rows = [row for row in result.groups if row.group == group]
+        worst = max(rows, key=lambda row: abs(row.more_than_promised))
+        first = next(each for each in found.sentence.split("; ") if f" in {group} " in each)
+        assert first.startswith(f"{worst.model} costs ")
+
+
 def test_group_with_the_same_or_better_scores_is_not():
     for bent in (0.0, 0.02):
         assert not {"group-not-as-promised", "tells-less-in-group"} & set(grouped(bent).findings.codes)

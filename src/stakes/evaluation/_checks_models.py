@@ -523,19 +523,17 @@ def group_not_as_promised(standings: Standings) -> Observation | None:
         return None
     unit = Unit.of(standings.options, [result.score for result in standings.results])
     found.sort(key=lambda row: -abs(row.more_than_promised))
+    worst = {label_of(row): row.model for row in reversed(found)}
+    found.sort(key=lambda row: worst[label_of(row)] != row.model)  # each group once before one of them again
     names = tuple(dict.fromkeys(row.model for row in found[:_MOST_TOLD]))
     labels = [label_of(row) for row in found[:_MOST_TOLD]]
-    clauses = []
-    for place, row in enumerate(found[:_MOST_TOLD], start=len(names)):
-        ends = sorted(map(abs, row.more_than_promised_interval))
-        more = "more" if row.more_than_promised > 0.0 else "less"
-        sure = f" ({unit.fixed(ends[0])} to {unit.fixed(ends[1])})"
-        clauses.append(
-            f"{{{names.index(row.model)}}} costs {unit.fixed(abs(row.more_than_promised))}{sure} {more} {unit.per} in "
-            f"{{{place}}} than its scores promise there"
-        )
+    clauses = [
+        _off_promise(row, names.index(row.model), place, unit)
+        for place, row in enumerate(found[:_MOST_TOLD], start=len(names))
+    ]
     left = len(found) - _MOST_TOLD
-    clauses += [f"{left} more such group{'s' * (left > 1)}"] if left > 0 else []
+    which, of = ("group", "") if len({row.model for row in found}) == 1 else ("pair", " of a model and a group")
+    clauses += [f"{left} more such {which}{'s' * (left > 1)}{of}"] if left > 0 else []
     keys = [f"{row.model}: {label_of(row)}" for row in found]
     evidence: Evidence = {
         "more_than_promised": {key: row.more_than_promised for key, row in zip(keys, found, strict=True)},
@@ -544,6 +542,15 @@ def group_not_as_promised(standings: Standings) -> Observation | None:
         "positives": {key: float(row.n_positives) for key, row in zip(keys, found, strict=True)},
     }
     return Observation(f"{'; '.join(clauses)}.", names, evidence, tuple(labels))
+
+
+def _off_promise(row: GroupResult, model: int, group: int, unit: Unit) -> str:
+    """What one model costs more or less in a group than its scores promise, with the slots of their names."""
+    ends = sorted(map(abs, row.more_than_promised_interval))
+    more = "more" if row.more_than_promised > 0.0 else "less"
+    sure = f" ({unit.fixed(ends[0])} to {unit.fixed(ends[1])})"
+    costs = f"{{{model}}} costs {unit.fixed(abs(row.more_than_promised))}{sure} {more} {unit.per}"
+    return f"{costs} in {{{group}}} than its scores promise there"
 
 
 def tells_less_in_group(standings: Standings) -> Observation | None:
