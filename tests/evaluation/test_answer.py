@@ -255,6 +255,19 @@ def test_what_a_range_means(costs, words):
     assert evaluate(y, models, costs=costs).answer.meaning.endswith(f"one missed positive is {words}.")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "told"), [(0.2, 0.2001, "20% to 20.01%"), (0.33331, 0.33334, "33.331% to 33.334%")]
+)
+def test_the_ends_of_a_narrow_range_read_differently_wherever_they_stand(low, high, told):
+    y, models = sample(n=300)
+    result = evaluate(y, models, costs=(low, high))
+    assert result.answer.meaning.startswith(f"Treating from a risk of {told}: ")
+    page = re.sub(r"<[^>]+>", "", result.to_html())
+    for text in (result.methods(), page, str(result.answer), "".join(result.answer.details)):
+        assert not re.search(r"(\b\d[\d.]*%) (to|and) \1", text)
+    assert f"{told} that count alike" in page
+
+
 @pytest.mark.parametrize(("tie", "start"), [(1.0, "Treating from a risk"), (0.0, "Treating above a risk")])
 def test_a_threshold_that_is_not_acted_on_is_no_start_of_acting(tie, start):
     found = evaluate([0, 1, 0, 1] * 50, [0.3, 0.6, 0.1, 0.3] * 50, costs=Fixed(0.3, tie=tie))

@@ -93,7 +93,7 @@ RANGES = [
     (costs.Uniform, ends) for ends in ((0.05, 0.15), (0.02, 0.6), (0.3, 0.9), (0.2, 0.2), (0.0, 0.3), (0.0021, 0.0053))
 ]
 RANGES += [(costs.LogOddsUniform, ends) for ends in ((0.05, 0.15), (0.5, 0.9), (0.0, 0.3), (0.4, 1.0), (0.0, 1.0))]
-RANGES += [(costs.Uniform, (1.0, 1.0))]
+RANGES += [(costs.Uniform, (1.0, 1.0)), (costs.Uniform, (0.2, 0.2001))]
 
 
 def without_level(sentence):

@@ -27,6 +27,7 @@ from stakes.outputs.text import (
     number,
     p_value,
     percent,
+    percents,
     short_names,
     shown_name as name,
     stated,
@@ -299,7 +300,7 @@ def print_calibration(console: Console, evaluation: Evaluation) -> None:
     style, short = style_of(evaluation.models), short_names(evaluation.models)
     rows = [row | ({"rank": None, "model": None} if row["cases"] != "all" else {}) for row in found.rows]
     _print_fitting(console, rows, columns, style, replace(style, interval=_NARROW), ends=range(1, len(rows), 2))
-    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
+    low, high = percents([evaluation.costs.low, evaluation.costs.high])
     words = (
         f"in range: scored from {low} to {high}, where the plausible thresholds decide. O:E observed to expected "
         "events (1 is calibrated); in the large: intercept on the logit scale with slope 1 (0); slope below 1: scores "

@@ -33,6 +33,7 @@ from stakes.outputs.text import (
     level_name,
     number,
     percent,
+    percents,
     say,
     short_names,
     stated,
@@ -590,9 +591,10 @@ class _Maker:
             )
         share, mean, rate = known.best.in_range
         if math.isfinite(rate) and known.costs.low < known.costs.high:
-            ends = {"low": percent(known.costs.low), "high": percent(known.costs.high), "share": percent(share)}
+            low, high = percents([known.costs.low, known.costs.high])
             words = "all_cases" if share == 1.0 else "cases"
-            yield say(words, best=self.first, mean=percent(mean), rate=percent(rate), **ends)
+            shares = dict(zip(("share", "mean", "rate"), map(percent, (share, mean, rate)), strict=True))
+            yield say(words, best=self.first, low=low, high=high, **shares)
         yield from (finding.sentence for finding in self.findings if finding.code == "half-outside")
 
     def left(self, advice: str, cost: str, unshown: tuple[str, ...]) -> tuple[Finding, ...]:

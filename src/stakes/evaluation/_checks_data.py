@@ -17,7 +17,7 @@ from stakes.evaluation._followed import follow_up_of
 from stakes.evaluation._words import Unit, counted
 from stakes.inference import FEW_AMOUNTS, Borne, Moments, PairedRows, fewest_borne, ordered_variance
 from stakes.outcomes import CENSORED, BeyondFollowUpError, CensoringTest, RowCosts, TimeToEvent, censoring_trend
-from stakes.outputs.text import REFERENCES, join, number, percent
+from stakes.outputs.text import REFERENCES, join, number, percent, percents
 from stakes.variance.dependence import Design
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def half_outside(standings: Standings) -> Observation | None:
     place = (
         f"is not your threshold of {percent(low)}"
         if low == high
-        else (f"lies outside your thresholds, {percent(low)} to {percent(high)}")
+        else f"lies outside your thresholds, {' to '.join(percents([low, high]))}"
     )
     template = f"The threshold of 50% {place}: accuracy and F1 at 0.5 judge decisions that you would not take."
     return Observation(template, (), {"low": low, "high": high})

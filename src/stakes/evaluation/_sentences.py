@@ -11,7 +11,7 @@ from stakes.costs import Fixed, LogOddsUniform, Uniform
 from stakes.evaluation._followed import follow_up_of
 from stakes.evaluation._words import counted
 from stakes.outcomes import NEEDED_AT_RISK, TimeToEvent
-from stakes.outputs.text import join, level_name, number, percent
+from stakes.outputs.text import join, level_name, number, percent, percents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,7 +184,7 @@ def _weighted(standings: Standings, rows: PairedRows | None) -> bool:
 
 def _costs(standings: Standings) -> str:
     costs = standings.costs
-    low, high = percent(costs.low), percent(costs.high)
+    low, high = percents([costs.low, costs.high])
     if type(costs) is Fixed:
         return f"at a threshold of {low}"
     if type(costs) is Uniform:
@@ -247,7 +247,7 @@ def _choice_method(standings: Standings) -> Iterator[str]:
 
 
 def _calibration_method(standings: Standings) -> str:
-    low, high = percent(standings.costs.low), percent(standings.costs.high)
+    low, high = percents([standings.costs.low, standings.costs.high])
     where = f"at {low}" if low == high else f"from {low} to {high}"
     return (
         "Calibration was summarised by the ratio of observed to expected events, calibration in the large, the slope "

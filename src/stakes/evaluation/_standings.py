@@ -18,7 +18,7 @@ from stakes.costs import CostDistribution, LogOddsUniform, NetBenefitUniform, Un
 from stakes.evaluation._groups import Charged, Groups, money_by_model
 from stakes.evaluation._words import Words
 from stakes.outcomes import Imputed
-from stakes.outputs.text import REFERENCES, join, number, percent, say, shorten
+from stakes.outputs.text import REFERENCES, join, number, percent, percents, say, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -90,7 +90,8 @@ def describe_costs(costs: CostDistribution, per_stake: str = "") -> str:
     known = [text for family, text in words.items() if isinstance(costs, family)]
     weighting = known[0] if known else f", weighted by {costs!r}"
     where = "at" if costs.low == costs.high else "average"
-    return say(where, low=percent(costs.low), high=percent(costs.high), weighting=weighting)
+    low, high = percents([costs.low, costs.high])
+    return say(where, low=low, high=high, weighting=weighting)
 
 
 def why_unsaid(moments: inference.Decisions, options: Options) -> str:
@@ -140,8 +141,8 @@ class ByThreshold:
     def told(self, where: Bools) -> str:
         """Stretches of thresholds in words."""
         return " and ".join(
-            say("stretch_point" if low == high else "stretch", low=percent(low), high=percent(high))
-            for low, high in self.stretches(where)
+            say("stretch_point" if low == high else "stretch", low=low, high=high)
+            for low, high in map(percents, self.stretches(where))
         )
 
     def stretches(self, where: Bools) -> list[tuple[float, float]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stakes.costs import Fixed, LogOddsUniform, Uniform
-from stakes.outputs.text import MISSING, REFERENCES, decimals_needed, fixed, percent, stated, times
+from stakes.outputs.text import MISSING, REFERENCES, decimals_needed, fixed, percent, percents, stated, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def meaning(options: Options) -> str:
         weighting = ", counted alike in log-odds"
     elif not isinstance(costs, Uniform | Fixed):
         weighting = f", weighted by {costs!r}"
-    where = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
+    where = percent(low) if low == high else " to ".join(percents([low, high]))
     acting = f"{capital(words.acting)} {'above' if costs.tie == 0.0 else 'from'} a risk of {where}{weighting}"
     if not isinstance(options.rule, str):
         acting = f"{capital(words.acting)} from a score of {options.rule:g}, judged at thresholds of {where}{weighting}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
 from stakes.inference import named
-from stakes.outputs.text import level_name, number, odds, percent, stated, visible
+from stakes.outputs.text import level_name, number, odds, percents, stated, visible
 from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
 from stakes.report._page import (
     REFERENCE_DASHES,
@@ -226,13 +226,13 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
 def shaded_words(evaluation: Evaluation) -> str:
     """What is shaded."""
     low, high = evaluation.costs.low, evaluation.costs.high
-    ends = {"low": percent_text(low), "high": percent_text(high), "odds": odds(low), "odds_high": odds(high)}
+    ends = dict(zip(("low", "high"), percents([low, high]), strict=True)) | {"odds": odds(low), "odds_high": odds(high)}
     return say("shaded_one" if low == high else "shaded", **ends)
 
 
 def in_range_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """What scores within the plausible thresholds came to."""
-    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
+    low, high = percents([evaluation.costs.low, evaluation.costs.high])
     found = evaluation.tables()["ranking"]
     columns = found.view(f"{what}_in_range" for what in ("share", "mean_score", "positives"))
     rows = model_rows(found.rows[: len(models)], columns, models, HTML)
@@ -272,7 +272,7 @@ def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
         return ""
     chosen = evaluation.selection.chosen
     level = level_name(evaluation.confidence_level)
-    low, high = percent(evaluation.costs.low), percent(evaluation.costs.high)
+    low, high = percents([evaluation.costs.low, evaluation.costs.high])
     by_name = {model.name: model for model in models}
     first = _html(chosen, by_name)
     caption = (

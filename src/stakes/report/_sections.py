@@ -21,6 +21,7 @@ from stakes.outputs.text import (
     odds,
     p_value,
     percent,
+    percents,
     shorten,
     stated,
     visible,
@@ -243,7 +244,7 @@ def _costs_words(evaluation: Evaluation) -> str:
     words = text_html(repr(evaluation.costs), _COSTS_LIMIT)
     if low == high:
         return f"Only {percent_text(low)} (odds {odds(low)}): {words}."
-    return f"Between {percent_text(low)} and {percent_text(high)} (odds {odds(low)} to {odds(high)}): {words}."
+    return f"Between {' and '.join(percents([low, high]))} (odds {odds(low)} to {odds(high)}): {words}."
 
 
 # The sections that an evaluation has where they were asked for: deferral, and what more rows would be worth.
@@ -510,7 +511,7 @@ _NUMBERS = {
 
 def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """A table with two rows for each model, and what the numbers are."""
-    ends = tuple(percent_text(end) for end in (evaluation.costs.low, evaluation.costs.high))
+    ends = percents([evaluation.costs.low, evaluation.costs.high])
     where = f"scored at {ends[0]}" if ends[0] == ends[1] else f"scored {ends[0]} to {ends[1]}"
     found = evaluation.tables([model.name for model in models])["calibration"]
     rows = model_rows(found.rows, found.view(_NUMBERS), models, HTML)
@@ -550,7 +551,7 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
         if not all(math.isfinite(row[key]) for key in _TERMS)
     ]
     note = f"<p>Not drawn, because a term is infinite or undefined: {', '.join(missing)}.</p>" if missing else ""
-    low, high = percent_text(evaluation.costs.low), percent_text(evaluation.costs.high)
+    low, high = percents([evaluation.costs.low, evaluation.costs.high])
     over = say("over_one" if low == high else "over", low=low, high=high)
     caption = say("decomposition", per=evaluation.answer.per, over=over)
     shown = table(caption, heads, rows, follow="decomposition")

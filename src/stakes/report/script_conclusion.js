@@ -29,7 +29,7 @@ function asBadAs({ low, high }) {
 }
 
 function meaning(state) {
-  const [low, high] = [percent(state.low), percent(state.high)];
+  const [low, high] = percents(state.low, state.high);
   const where = low === high ? low : said("low_to_high", { low, high });
   const words = { acting: page.words.acting, event: page.words.event, where, weighting: state.low === state.high ? "" : said(state.weighting), bad: asBadAs(state) };
   return page.rule === "score" ? said("meaning", words) : said("meaning_rule", { ...words, rule: plain(page.rule, 6) });

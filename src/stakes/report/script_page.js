@@ -102,7 +102,7 @@ function settled() {
   }
   const [best] = results.order;
   const least = Number.isFinite(best.integral) ? `${best.model.name} costs least` : "every model has an infinite cost";
-  document.getElementById("status").textContent = `Thresholds ${percent(state.low)} to ${percent(state.high)}: ${least}.`;
+  document.getElementById("status").textContent = `Thresholds ${percents(state.low, state.high).join(" to ")}: ${least}.`;
   root.dataset.settled = "true";
 }
 

@@ -35,7 +35,8 @@ function rowHead(rule, like = "") {
 
 // A sentence about the range, with its ends as the page writes them.
 function ranged(one, more, { low, high }) {
-  const filled = { low: percent(low), high: percent(high), odds: odds(low), odds_high: odds(high) };
+  const [from, to] = percents(low, high);
+  const filled = { low: from, high: to, odds: odds(low), odds_high: odds(high) };
   return said(low === high ? one : more, filled);
 }
 
