@@ -152,6 +152,15 @@ def test_rows_that_add_nothing_but_the_harm_of_a_score_are_said_to():
     assert harmed.endswith(" None of the 12 positives add to that cost beyond the harm.")
 
 
+@pytest.mark.parametrize(("score", "adds"), [(0.8, "adds nothing"), (0.3, "adds")])
+def test_an_only_positive_is_not_counted_among_positives(score, adds):
+    y, scores = np.repeat([1, 0], [1, 9]), np.repeat([score, 0.2], [1, 9])
+    assert (per_row_costs(y, scores, 0.1, 0.5)[0] == 0.0) == (adds == "adds nothing")
+    for clusters, called in ((None, "bad loan"), (np.arange(10), "cluster with bad loans")):
+        told = evaluate(y, {"a": scores}, costs=(0.1, 0.5), event="bad loan", clusters=clusters).answer.cost
+        assert told.endswith(f" The only {called} {adds} to that cost.")
+
+
 def test_a_clear_lead_says_use():
     y, models = sample(n=4000)
     answer = evaluate(y, models, costs=(0.1, 0.4)).answer

@@ -68,7 +68,7 @@ def test_model_that_always_acts():
     y, risk = risks()
     high = 0.4 + 0.6 * risk
     found = finding("acts-like-constant", evaluate(y, {"high": high, "fine": risk}, costs=(0.05, 0.3)))
-    assert (found.models, "treating everyone, acting on at least 100% of cases" in found.sentence) == (("high",), True)
+    assert (found.models, "treating everyone, acting on all cases" in found.sentence) == (("high",), True)
     assert "acts-like-constant" not in codes(y, 0.15 + 0.85 * risk)
 
 
@@ -589,6 +589,15 @@ def test_one_half_outside_the_range(measure, raised):
 
 
 # better than deciding the same for everybody
+
+
+@pytest.mark.parametrize(
+    ("score", "told"), [(0.9, "everyone, acting on all cases"), (0.01, "no one, acting on none of the cases")]
+)
+def test_decisions_that_are_all_alike_are_not_counted_as_at_least_all_or_at_most_none(score, told):
+    y = np.repeat([0, 1], [70, 30])
+    found = finding("acts-like-constant", evaluate(y, {"m": np.linspace(score, score + 0.05, 100)}, costs=(0.1, 0.3)))
+    assert found.sentence == f"m acts like treating {told}."
 
 
 def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcsc):

@@ -150,6 +150,8 @@ CLAIMS = {
     "equal weights": ("y,p,w\n" + "0,0.1,1\n1,0.3,2\n1,0.2,1.5\n0,0.4,1\n" * 3, (0.1, 0.5)),
     "as much as acting on everyone": ("y,p\n" + "0,0.3\n1,0.8\n" * 100, (0.1, 0.25)),
     "few of each": ("y,p\n" + "0,0.1\n1,0.3\n1,0.2\n0,0.4\n" * 3, (0.1, 0.5)),
+    "the only one": ("y,p\n1,0.3\n" + "0,0.2\n" * 29, (0.1, 0.5)),
+    "the only one, in vain": ("y,p\n1,0.8\n" + "0,0.2\n" * 9, (0.1, 0.5)),
     "many": (GERMAN, (0.1, 0.25)),
 }
 

@@ -384,12 +384,16 @@ class _Maker:
             return "".join(f" {f.sentence}" for f in self.findings if f.code == "few-events" and not f.models)
         k = scarce[0]
         add, alike = int(found.carriers[k]), math.floor(found.equal[k] + 0.5)
-        what = self.words.events if k else "others"
+        one, what = (self.words.event, self.words.events) if k else ("other", "others")
+        if found.clustered:
+            one, what = f"cluster with {what}", f"clusters with {what}"
+        beyond = " beyond the harm" if chosen in self.standings.harms else ""
+        whole, verb = f"{found.rows[k]:,.0f}", "adds" if add == 1 else "add"
+        if whole == "1":
+            return f" The only {one} adds {'' if add else 'nothing '}to that cost{beyond}."
         uneven = f", as unevenly as if just {alike} did" if alike < add else ""
         few = f"{'' if uneven else 'Just '}{add:,}" if add else "None"
-        whole, verb = f"{found.rows[k]:,.0f} {'clusters with ' * found.clustered}", "adds" if add == 1 else "add"
-        beyond = " beyond the harm" if chosen in self.standings.harms else ""
-        return f" {few} of the {whole}{what} {verb} to that cost{beyond}{uneven}."
+        return f" {few} of the {whole} {what} {verb} to that cost{beyond}{uneven}."
 
     def rows(self) -> list[dict[str, Any]]:
         """The models from the lowest cost on, then the references."""

@@ -143,10 +143,10 @@ def acts_like_constant(standings: Standings) -> Observation | None:
         group = [i for i, result in enumerate(found) if result.acts_like == reference]
         if group:
             acted = [found[i].share_acted_on for i in group]
-            share = f"at {'least' if reference == 'treat all' else 'most'} "
-            share += percent(min(acted) if reference == "treat all" else max(acted))
+            end, share = ("least", min(acted)) if reference == "treat all" else ("most", max(acted))
+            told = {"100%": "all", "0%": "none of the"}.get(percent(share), f"at {end} {percent(share)} of")
             verb = "acts" if len(group) == 1 else "act"
-            clauses.append(f"{join([f'{{{i}}}' for i in group])} {verb} like {phrase}, acting on {share} of cases")
+            clauses.append(f"{join([f'{{{i}}}' for i in group])} {verb} like {phrase}, acting on {told} cases")
     evidence = {
         "share_acted_on": {result.name: result.share_acted_on for result in found},
         "share_in_range": {result.name: result.in_range[0] for result in found},

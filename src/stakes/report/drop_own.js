@@ -78,6 +78,9 @@ function carriedAsked({ score, carried }) {
     return count < FEW_ROWS ? said("few_of_class", { count: String(Number(count.toPrecision(3))), name, weighted, needed: String(FEW_ROWS) }) : "";
   }
   const { add, alike, rows, positive } = carried;
+  if (Math.round(rows) === 1) {
+    return said("carried_one", { one: positive ? page.words.event : said("other_row"), verb: said(add ? "adds" : "adds_nothing") });
+  }
   const what = positive ? page.words.events : said("others");
   const uneven = alike < add ? said("uneven", { alike: String(alike) }) : "";
   const few = !add ? said("none") : uneven ? grouped(add, 0, 0) : said("just", { count: String(add) });
