@@ -605,7 +605,7 @@ def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcs
     assert "not-better" not in codes(y, risk)
     useless = evaluate(y, np.random.default_rng(0).permutation(risk), costs=(0.05, 0.3))
     found = finding("not-better", useless)
-    assert found.sentence.startswith("model is not shown to cost less than treating everyone (difference ")
+    assert found.sentence.startswith("model is shown to cost more than treating everyone (difference ")
     more = float(re.search(r"\(difference ([\d.]+) per 1,000 decisions, 95%", found.sentence)[1])
     assert more == pytest.approx(1e3 * useless.compare("model", "treat all").difference, abs=0.5)
     assert found.evidence["vs_treat_all"] == pytest.approx(useless.compare("model", "treat all").difference)
@@ -613,6 +613,22 @@ def test_useful_model_is_better_than_both_constants_and_a_useless_one_is_not(bcs
     assert finding("not-better", one(bcsc, "logistic_minimal")).evidence["vs_treat_none"] == 0.0
     few, risk = risks(n=40)
     assert "not-better" in codes(few, risk)
+
+
+@pytest.mark.parametrize("timid", [True, False])
+def test_a_model_that_is_shown_to_cost_more_than_a_constant_is_said_to(timid):
+    rng = np.random.default_rng(0)
+    logits = 1.2 * rng.normal(size=600) - 1.0
+    y = (rng.random(600) < 1.0 / (1.0 + np.exp(-logits))).astype(int)
+    scores = 1.0 / (1.0 + np.exp(-(0.3 * logits - 2.5))) if timid else 0.1 + 0.2 * (rng.random(600) > 0.02)
+    acts = scores >= 0.2
+    gap = np.where(y == 1, 0.8 * ~acts, 0.2 * acts) - 0.2 * (y == 0)  # beyond treating everyone, at a threshold of 20%
+    error = gap.std(ddof=1) / math.sqrt(600)
+    found = finding("not-better", evaluate(y, {"m": scores}, costs=0.2))
+    assert (gap.mean() > 3.0 * error) == ("m is shown to cost more than treating everyone (" in found.sentence)
+    assert ("more rows will not" in found.remedy) == ("is shown to cost more" in found.sentence)
+    assert ("More rows narrow the interval" in found.remedy) == found.sentence.startswith("m is not shown to cost less")
+    assert timid == (gap.mean() > 3.0 * error)
 
 
 def test_model_that_alone_may_be_best_is_better_than_both_constants_whatever_the_two_sided_interval():

@@ -398,6 +398,11 @@ def _recalibrated(standings: Standings, name: str, level: float) -> list[inferen
 # Checks that compare: with deciding the same for all, at every threshold, with AUC, between groups.
 
 
+_DEARER = (
+    "Do not act on this model at these thresholds. Recalibration on other rows may lower its cost; more rows will not."
+)
+
+
 def not_better(standings: Standings) -> Observation | None:
     """Whether the best model is shown to be better than deciding the same for everybody, as the answer judges it."""
     if standings.rule == "optimal":
@@ -414,10 +419,15 @@ def not_better(standings: Standings) -> Observation | None:
     if not failed:
         return None
     called = decisions_of(standings)
-    clauses = [f"{called[name]} ({_difference_in_words(standings, name, level)})" for name in failed]
+    clauses = {name: f"{called[name]} ({_difference_in_words(standings, name, level)})" for name in failed}
+    more = [name for name, (_, _, high) in failed.items() if finite and high < 0.0]
+    less = [clauses[name] for name in failed if name not in more]
+    said = [f"shown to cost more than {join([clauses[name] for name in more])}"] if more else []
+    said += [f"not shown to cost less than {join(less)}"] if less else []
     count = "The best model, {0}," if len(standings.models) > 1 else "{0}"
     evidence = {f"vs_{name.replace(' ', '_')}": -each[0] for name, each in failed.items()}
-    return Observation(f"{count} is not shown to cost less than {join(clauses)}.", (best.name,), evidence)
+    remedy = _DEARER if more else ""
+    return Observation(f"{count} is {join(said)}.", (best.name,), evidence, remedy=remedy)
 
 
 def dearer_somewhere(standings: Standings) -> Observation | None:

@@ -20,12 +20,16 @@ LEVEL = 0.01
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Observation:
-    """What a check saw: a sentence with ``{0}``, ``{1}`` in place of models, then groups; their names; and numbers."""
+    """What a check saw: a sentence with ``{0}``, ``{1}`` in place of models, then groups; their names; and numbers.
+
+    ``remedy`` is what to do where it is not what the check says.
+    """
 
     template: str
     models: tuple[str, ...] = ()
     evidence: Evidence = field(default_factory=dict)
     groups: tuple[str, ...] = ()
+    remedy: str = ""
 
 
 def slots(count: int) -> str:
@@ -100,7 +104,13 @@ class Check:
         if seen is None:
             return None
         return Finding(
-            self.code, self.severity, seen.template, seen.models, seen.groups, dict(seen.evidence), self.remedy
+            self.code,
+            self.severity,
+            seen.template,
+            seen.models,
+            seen.groups,
+            dict(seen.evidence),
+            seen.remedy or self.remedy,
         )
 
 
