@@ -508,7 +508,7 @@ def test_the_cost_that_terms_add_up_to_is_told_from_that_of_the_answer(options, 
     page = render(evaluation)
     heads = [element.text for element in page.elements if element.tag == "th" and element.text.startswith("Cost")]
     assert called in heads
-    assert page.payload["words"]["cost_of_terms"] == called
+    assert page.payload["words"]["cost"] == called
     caption = page.one("section", id="decomposition").text
     assert f"{called} = MCB" in caption
     assert f"equal {called.lower()};" in caption

@@ -35,6 +35,7 @@ from stakes.evaluation import (
     CentreEvaluation,
     Evaluation,
     HorizonEvaluation,
+    cost_of_terms,
     estimated_value,
 )
 from stakes.inference import RandomEffects
@@ -865,8 +866,8 @@ def plot_evaluation(
     found = {name: evaluation[name].decomposition for name in evaluation.models}
     parts = {name: replace(terms, about="") for name, terms in found.items() if terms is not None}
     points = DecompositionDisplay(parts).plot(figure.add_subplot(grid[1, :] if stake else grid[1, 1]), legend=None)
-    if evaluation.cost_of_terms != "cost":
-        points.ax_.set_title(f"score: {evaluation.cost_of_terms}", fontsize=_axes.small_font())
+    if cost_of_terms(evaluation) != "cost":
+        points.ax_.set_title(f"score: {cost_of_terms(evaluation)}", fontsize=_axes.small_font())
     if crossing:
         BandDisplay(crossing).plot(figure.add_subplot(grid[2, :]), x_scale=x_scale, legend="inside")
     _draw_legend(figure, costs, points)

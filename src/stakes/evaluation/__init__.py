@@ -29,7 +29,7 @@ from stakes.evaluation._groups import AS_STATED, GroupResult, Groups, check_grou
 from stakes.evaluation._horizons import HorizonEvaluation, evaluate_horizons
 from stakes.evaluation._kept import KeptEvaluation
 from stakes.evaluation._refit import Refit, evaluate_estimator, select_estimator
-from stakes.evaluation._standings import ModelResult
+from stakes.evaluation._standings import ModelResult, cost_of_terms
 from stakes.evaluation._tables import ClinicalTable
 from stakes.evaluation._words import Unit, Words, counted, meaning
 

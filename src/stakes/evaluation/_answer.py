@@ -11,7 +11,7 @@ import numpy as np
 
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.evaluation._groups import times
-from stakes.evaluation._standings import Standings, why_unsaid
+from stakes.evaluation._standings import Standings, cost_of_terms, why_unsaid
 from stakes.evaluation._words import Unit, Words, capital, meaning
 from stakes.outputs.files import delivered
 from stakes.outputs.result_table import (
@@ -589,7 +589,7 @@ class _Maker:
         parts = known.best.decomposition
         if parts is not None:
             yield (
-                f"MCB miscalibration, DSC discrimination: {known.cost_of_terms} = MCB - DSC + "
+                f"MCB miscalibration, DSC discrimination: {cost_of_terms(known)} = MCB - DSC + "
                 f"{self.unit.fixed(parts.uncertainty)}, the last being what acting on the prevalence costs; skill: the "
                 "share of it that is saved; acts on: share of rows, averaged over the thresholds."
             )

@@ -176,9 +176,8 @@ def miscalibrated(standings: Standings) -> Observation | None:
             or not parts.skill < 0.0
         ):
             continue
-        if _skill(standings, name, table, 1.0 - 2.0 * level).interval[1] < 0.0 and _uncalibrated(
-            table, standings, level
-        ):
+        skill = _skill(standings, name, table, 1.0 - 2.0 * level)
+        if skill.interval[1] < 0.0 and _uncalibrated(table, standings, level):
             found[name] = parts
     if not found:
         return None

@@ -413,12 +413,6 @@ class Standings:
         return say("harms", each=join(each)) if each else ""
 
     @property
-    def cost_of_terms(self) -> str:
-        """What the terms of a decomposition add up to: the scores at face value, and no harm, whatever costs count."""
-        face_value = "" if self.rule == "score" else " at face value"
-        return f"cost{face_value}{' without the harm' if self.harms else ''}"
-
-    @property
     def data_line(self) -> str:
         """What is known of the rows, where an outcome weighs them; empty for plain labels."""
         if self.imputations:
@@ -658,6 +652,12 @@ class Standings:
 
 Record = dict[str, Any]
 TERMS = ("miscalibration", "discrimination", "uncertainty")
+
+
+def cost_of_terms(known: Standings) -> str:
+    """What the terms of a decomposition add up to: the scores at face value, and no harm, whatever costs count."""
+    face_value = "" if known.rule == "score" else " at face value"
+    return f"cost{face_value}{' without the harm' if known.harms else ''}"
 
 
 def ranking_records(standings: Standings) -> list[Record]:

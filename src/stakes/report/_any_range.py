@@ -21,6 +21,7 @@ from stakes.curves import (
     rarer_rows,
     reliability_curve_of,
 )
+from stakes.evaluation import cost_of_terms
 from stakes.inference import RATES_NEEDED, PairedRows, confidence_band, reached
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, say, visible
@@ -619,7 +620,7 @@ def _words(evaluation: Evaluation) -> Json:
         "rows": {name: words.row(name) for name in REFERENCES},
         "decisions": {name: words.decision(name) for name in REFERENCES},
         "acting": words.acting[:1].upper() + words.acting[1:],
-        "cost_of_terms": evaluation.cost_of_terms.capitalize(),
+        "cost": cost_of_terms(evaluation).capitalize(),
         "event": words.event,
         "unit": evaluation.answer.unit,
     }

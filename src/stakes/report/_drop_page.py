@@ -75,8 +75,8 @@ def render_drop_page(*, example: bool = False) -> str:
     return Template(asset("drop.html")).substitute(
         policy=_policy(main, report),
         version=__version__,
-        style=asset("style.css"),
-        own_style=asset("drop.css"),
+        style=_lean(asset("style.css")),
+        own_style=_lean(asset("drop.css")),
         # nothing in them ends the script that holds them, or starts a comment in it
         parts=json.dumps(parts, separators=(",", ":")).replace("</", "<\\/").replace("<!", "\\u003c!"),
         script=main,
@@ -103,9 +103,9 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _lean(script: str) -> str:
-    """A script without its indentation, comments, and ends of lines within a list: no text in it has several lines."""
+    """A script or style without indentation, comments, ends of lines in a list or after ";": no text has several."""
     lines = [line for line in map(str.strip, script.splitlines()) if line and not line.startswith("//")]
-    return "".join(line if line[-1] in "{,([" and "//" not in line else f"{line}\n" for line in lines)
+    return "".join(line if line[-1] in "{,([;" and "//" not in line else f"{line}\n" for line in lines)
 
 
 @cache
@@ -232,7 +232,6 @@ def _words(words: Words) -> dict[str, object]:
             "rows": {name: words.row(name) for name in REFERENCES},
             "decisions": {name: words.decision(name) for name in REFERENCES},
             "acting": words.acting[:1].upper() + words.acting[1:],
-            "cost_of_terms": "Cost",
             "event": words.event,
             "events": words.events,
             "unit": f"A cost of 1 is one missed {words.event} plus one false alarm.",

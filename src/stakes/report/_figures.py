@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
+from stakes.evaluation import cost_of_terms
 from stakes.inference import named
 from stakes.outputs.text import level_name, number, odds, percents, stated, visible
 from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
@@ -212,7 +213,7 @@ def _other_figures(evaluation: Evaluation, count: int) -> Iterator[Figure]:
         "discrimination DSC (more is better)",
         f"Chart of miscalibration against discrimination for {count} models. The table below has the numbers.",
         filled(
-            "caption_decomposition.html", cost=evaluation.cost_of_terms, costs=evaluation.cost_of_terms.capitalize()
+            "caption_decomposition.html", cost=cost_of_terms(evaluation), costs=cost_of_terms(evaluation).capitalize()
         ),
     )
     yield Figure(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.evaluation import FINDINGS, Evaluation, Finding, counted
+from stakes.evaluation import FINDINGS, Evaluation, Finding, cost_of_terms, counted
 from stakes.outputs import text
 from stakes.outputs.result_table import CellStyle, TableColumn
 from stakes.outputs.text import (
@@ -544,7 +544,7 @@ def decomposition_table(evaluation: Evaluation, models: Sequence[Model]) -> str:
     columns = found.view((*_TERMS, "skill"), decimals=None)
     style = replace(HTML, decimals=evaluation.answer.decimals)
     rows = model_rows(results, columns, models, style, values=True)
-    heads = ["#", "Model", evaluation.cost_of_terms.capitalize(), "MCB", "DSC", "UNC", "Skill"]
+    heads = ["#", "Model", cost_of_terms(evaluation).capitalize(), "MCB", "DSC", "UNC", "Skill"]
     missing = [
         model.html
         for model, row in zip(models, results, strict=True)

@@ -40,8 +40,8 @@ function adviceAsked() {
     return told("equal", { models: names, either: said(equal.length > 2 ? "any" : "either") });
   }
   if (read.distinct[first.model.given] === 1) {
-    const [score, share] = [first.model.scores.scores[0], page.shares.positive].map((each) => percent(each));
-    return told("constant", { best, score, share, events: page.words.events });
+    const score = percent(first.model.scores.scores[0]);
+    return told("constant", { best, score, share: percent(page.shares.positive), events: page.words.events });
   }
   return told("use", { best, instead: insteadAsked() });
 }
@@ -79,7 +79,7 @@ function carriedAsked({ score, carried }) {
   }
   const { add, alike, rows, positive } = carried;
   if (Math.round(rows) === 1) {
-    return said("carried_one", { one: positive ? page.words.event : said("other_row"), verb: said(add ? "adds" : "adds_nothing") });
+    return said("only", { one: positive ? page.words.event : said("other"), nothing: add ? "" : said("nothing") });
   }
   const what = positive ? page.words.events : said("others");
   const uneven = alike < add ? said("uneven", { alike: String(alike) }) : "";

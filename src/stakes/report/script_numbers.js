@@ -41,12 +41,6 @@ function percent(share, digits = 3) {
   return text === "100%" && share < 1 - 1e-9 ? percent(share, digits + 1) : text;
 }
 
-// Both ends of a range, with the digits that it takes to tell different ones apart.
-function percents(low, high, digits = 3) {
-  const ends = [low, high].map((end) => percent(end, digits));
-  return low === high || ends[0] !== ends[1] || digits > 16 ? ends : percents(low, high, digits + 1);
-}
-
 function number(value) {
   const size = Math.abs(value);
   return !Number.isFinite(value) ? (Number.isNaN(value) ? "undefined" : "infinite") : size >= 1e-4 && size < 999.5

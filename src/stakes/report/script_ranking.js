@@ -33,10 +33,16 @@ function rowHead(rule, like = "") {
   return make("th", { scope: "row", "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true), ...note);
 }
 
+// Ends of a range, told apart.
+function percents(low, high, digits = 3) {
+  const [a, b] = [percent(low, digits), percent(high, digits)];
+  return a !== b || low === high || digits > 16 ? [a, b] : percents(low, high, digits + 1);
+}
+
 // A sentence about the range, with its ends as the page writes them.
 function ranged(one, more, { low, high }) {
-  const [from, to] = percents(low, high);
-  const filled = { low: from, high: to, odds: odds(low), odds_high: odds(high) };
+  const [a, b] = percents(low, high);
+  const filled = { low: a, high: b, odds: odds(low), odds_high: odds(high) };
   return said(low === high ? one : more, filled);
 }
 
@@ -77,7 +83,7 @@ function decompositionTable(state, results) {
     return [String(k + 1), rowHead(rule), ...terms, skillCell(rule.parts)];
   });
   const over = ranged("over_one", "over", state);
-  return tableOf(said("decomposition", { per: perOf(results), over }), [["#"], ["Model"], [page.words.cost_of_terms], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
+  return tableOf(said("decomposition", { per: perOf(results), over }), [["#"], ["Model"], [page.words.cost ?? "Cost"], ["MCB"], ["DSC"], ["UNC"], ["Skill"]], body);
 }
 
 function inRangeTable(state, results) {
