@@ -10,7 +10,6 @@ import pytest
 
 from stakes.actions import fit_deferral
 from stakes.boundary import fit_boundary
-from stakes.cli.console import BAD_DATA
 from stakes.correction import update
 from stakes.outcomes import decide_rows
 from stakes.utility import population_threshold
@@ -141,7 +140,7 @@ def test_mistake_about_the_file_is_no_bug_in_a_process_that_loaded_no_tables(cas
         (folder / "rule.json").write_bytes(content)
     argv = [sys.executable, "-m", "stakes", "export", "rule.json", "--to", "sql", "--score", "risk"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.returncode == BAD_DATA
+    assert done.returncode == 3
     assert done.stderr.startswith("error: rule.json")
     assert said in done.stderr
     assert "bug" not in done.stderr
