@@ -300,6 +300,8 @@ def test_the_longest_name_stands_in_the_answer():
 
 
 def test_long_names_that_differ_in_the_middle_are_told_apart_on_every_face(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("rich")
+    pytest.importorskip("polars")
     monkeypatch.setenv("COLUMNS", "200")
     y, given = sample(300, models=("a", "b", "c"))
     places = zip(given.values(), ("4_rate=0.05", "4_rate=0.10", "6_rate=0.05"), strict=True)

@@ -508,6 +508,7 @@ def test_amounts_in_subgroups_are_those_of_their_own_rows(set_aside):
 
 
 def test_amounts_of_a_group_with_few_followed_are_not_known():
+    pytest.importorskip("pandas")
     outcome, score, centre = late_centre(1)
     found = evaluate(RowCosts(outcome, false_positive=1.0, false_negative=2.0), {"m": score}, groups=centre)
     alone = evaluate(outcome, {"m": score}, costs=1 / 3, groups=centre).groups

@@ -53,6 +53,7 @@ def test_shares_have_the_limits_of_as_many_rows_as_their_error_says(name):
 @pytest.mark.parametrize("weight", [None, np.arange(N) % 3], ids=["alone", "weighted"])
 @pytest.mark.parametrize("kind", ["followed", "few followed", "verified"])
 def test_the_share_flagged_is_that_of_all_rows_whatever_happened_to_them(kind, weight):
+    pytest.importorskip("pandas")
     rng = np.random.default_rng(6)
     given, p = rows(N, rng)
     if kind == "few followed":
