@@ -235,7 +235,7 @@ def _ratio(option: str, numbers: dict[str, float], pos_label: str | None) -> flo
 
 
 def _meant(label: str) -> Decimal | str:
-    """Return what a label stands for: 1, 01, 1.0 and true are one, and letters of either case."""
+    """Return one spelling of a label: of 1, 01, 1.0 and true the same, and of letters of either case."""
     text = label.strip().casefold()
     try:
         number = Decimal({"true": "1", "false": "0"}.get(text, text))

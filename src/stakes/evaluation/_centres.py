@@ -133,9 +133,9 @@ class CentreEvaluation(PaperTable):
     def _missing(self) -> Iterator[str]:
         for name, of in self.left_out.items():
             for key, centres in of.items():
-                told = [centre for centre in centres if centre not in self.not_followed]
-                if told:
-                    yield f"{CENTRE_HEADS[key]} of {name} in {', '.join(told)}"
+                unpooled = [centre for centre in centres if centre not in self.not_followed]
+                if unpooled:
+                    yield f"{CENTRE_HEADS[key]} of {name} in {', '.join(unpooled)}"
 
     def plot(self, *args: Any, **options: Any) -> Any:
         """Draw a forest plot; see :class:`stakes.display.ForestDisplay`."""

@@ -28,7 +28,7 @@ class Followed:
     """How many rows of each group were followed to the horizon, whether that is enough, and which it weighs anew.
 
     It is enough where an interval needs no more, or nobody was lost. Censoring that was estimated from all rows is then
-    estimated from those of the group alone, ``own``: what all rows tell need not hold in it.
+    estimated from those of the group alone, ``own``: that of all rows need not hold in it.
     """
 
     count: Integers
@@ -37,7 +37,7 @@ class Followed:
 
     @classmethod
     def of(cls, rows: PairedRows, groups: int, members: Callable[[], list[Integers]]) -> Self:
-        """Count in each of so many groups, whose places among all rows ``members`` gives."""
+        """Count the rows of each group that were followed; ``members`` gives the places of its rows."""
         outcome = None if rows.origin is None else follow_up_of(rows.origin.outcome)
         if outcome is None or not outcome.estimated:
             none = np.zeros(groups, dtype=np.intp)
@@ -52,8 +52,8 @@ class Followed:
     def notes(self) -> list[str]:
         """Why nothing is said of a group."""
         each = {0: "no row was", 1: "only 1 row was"}
-        told = (each.get(count, f"only {count} rows were") for count in self.count.tolist())
-        return [f"{rows} followed to the horizon: a group needs {NEEDED_AT_RISK}" for rows in told]
+        few = (each.get(count, f"only {count} rows were") for count in self.count.tolist())
+        return [f"{rows} followed to the horizon: a group needs {NEEDED_AT_RISK}" for rows in few]
 
 
 class _InGroups(Outcome):

@@ -33,7 +33,7 @@ function rowHead(rule, like = "") {
   return make("th", { scope: "row", "data-model": rule.model.index }, nameNodes[rule.model.index].cloneNode(true), ...note);
 }
 
-// Ends of a range, told apart.
+// Ends of a range with as many digits as tell them apart.
 function percents(low, high, digits = 3) {
   const [a, b] = [percent(low, digits), percent(high, digits)];
   return a !== b || low === high || digits > 16 ? [a, b] : percents(low, high, digits + 1);

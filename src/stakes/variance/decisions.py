@@ -927,7 +927,7 @@ class Contest:
     highest : float, default inf
         The most that a mean can be.
     reason : str, default ""
-        Why nothing can be told apart; empty where it can.
+        Why no difference can be shown; empty where one can.
 
     Examples
     --------
