@@ -598,6 +598,17 @@ def test_right_scores_are_kept_in_about_95_of_100_samples_and_a_shift_is_taken_f
     assert shifted >= 88  # 95% of samples
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_update_with_an_infinite_log_loss_is_not_said_to_save_anything(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1.0, 4.0, 500)
+    y = (rng.random(500) < p).astype(int)
+    found = update(y, p**1.5 / (p**1.5 + (1.0 - p) ** 1.5), method="isotonic")
+    assert found.gains[0].value == -math.inf  # a row of its own scores 0 or 1 in a fold that it was left out of
+    assert "log loss is infinite with it" in repr(found)
+    assert "saves" not in repr(found)
+
+
 @pytest.mark.simulation
 @pytest.mark.parametrize(("shift", "slope"), [(0.0, 1.0), (0.5, 1.0), (0.3, 0.7)])
 @pytest.mark.parametrize("method", ["intercept", "logistic"])

@@ -669,6 +669,17 @@ def test_scores_that_are_turned_round_are_not_called_overfit():
     assert "the label or the score is turned round" in finding("calibration-in-the-large", result).sentence
 
 
+@pytest.mark.parametrize("right", [0, 1])  # rows whose score is not turned round
+def test_scores_turned_round_that_separate_the_classes_are_named(right):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    risk = np.where(y == 1, 0.8, 0.2) + rng.uniform(-0.1, 0.1, 300)
+    result = evaluate(y, {"turned": np.where(np.arange(300) < right, risk, 1.0 - risk)}, costs=(0.1, 0.4))
+    assert finding("inverted", result).models == ("turned",)
+    assert result.conclusion[0].startswith("Decide nothing yet")
+    assert "Recalibrating" not in " ".join(result.conclusion)
+
+
 def test_useless_scores_are_not_called_turned_round():
     y, risk = risks(n=1000)
     assert "inverted" not in codes(y, np.random.default_rng(2).permutation(risk))

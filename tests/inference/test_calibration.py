@@ -96,6 +96,16 @@ def test_separated_classes_have_an_infinite_slope():
         assert calibration_summary([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9]).slope == math.inf
 
 
+@pytest.mark.parametrize("scores", [[0.9, 0.6, 0.2, 0.1], [0.9, 0.6, 0.6, 0.1]])
+def test_scores_turned_round_that_separate_the_classes_have_a_slope_without_a_lower_limit(scores):
+    y, x = np.array([0, 0, 1, 1]), np.log(scores) - np.log1p(-np.array(scores))
+    middle = x - x[1]
+    likelihoods = [-np.logaddexp(0.0, (1 - 2 * y) * slope * middle).sum() for slope in (10.0, 1.0, -1.0, -10.0, -100.0)]
+    assert np.all(np.diff(likelihoods) > 0.0)  # it rises as the slope falls
+    with pytest.warns(Warning, match="separate the classes"):
+        assert calibration_summary(y, scores).slope == -math.inf
+
+
 def test_number_of_bins_must_be_whole():
     with pytest.raises(ValueError, match=r"n_bins must be a whole number >= 1, got 0"):
         calibration_summary(Y, Q, n_bins=0)

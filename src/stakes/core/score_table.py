@@ -922,7 +922,8 @@ def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> Logis
             return LogisticFit(math.nan, math.nan, math.nan, nothing, "all scores are equal")
         positive, negative = table.scores[table.positives > 0.0], table.scores[table.negatives > 0.0]
         if positive[0] >= negative[-1] or negative[0] >= positive[-1]:  # a cut of the scores separates the classes
-            return LogisticFit(math.nan, math.inf, 0.0, nothing, "the scores separate the classes")
+            steep = math.inf if positive[0] >= negative[-1] else -math.inf
+            return LogisticFit(math.nan, steep, 0.0, nothing, "the scores separate the classes")
     # less their mean, for log-odds far from 0 tell the intercept hardly from the slope
     middle = float((table.positives + table.negatives) @ x) / table.total
     x = x - middle

@@ -585,7 +585,9 @@ class ModelUpdate(Tabular):
         shown = ", ".join(f"{each.metric} {number(each.value)}" for each in self.coefficients)
         how = {"none": "the scores are kept", "isotonic": f"isotonic, {len(self.values):,} steps"}
         what = how.get(self.method, f"{shown} on the log-odds")
-        gain = "" if self.method == "none" else f"; saves {number(self.gains[0].value)} of log loss"
+        saved = self.gains[0]
+        gain = f"saves {number(saved.value)} of log loss" if math.isfinite(saved.value) else _gain_words(saved)
+        gain = "" if self.method == "none" else f"; {gain}"
         return f"ModelUpdate({what}; {self.n_rows:,} rows, {self.n_events:,} events{gain})"
 
 

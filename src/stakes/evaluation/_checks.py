@@ -311,7 +311,7 @@ FINDINGS: dict[str, Check] = {
             "half-outside",
             "info",
             "accuracy's threshold of 0.5 lies outside the range",
-            "0.5 is not among the thresholds chosen",
+            "0.5 lies below the smallest threshold chosen or above the largest",
             "Do not select, tune or report by accuracy or by F1 at 0.5 here.",
             data.half_outside,
         ),

@@ -132,7 +132,7 @@ def number(value: float) -> str:
     ('0.0123', '12,346', 'infinite')
     """
     if math.isinf(value):
-        return "infinite"
+        return "infinite" if value > 0.0 else "-infinite"
     if abs(float(f"{value:.3g}")) >= _PLAIN[1]:
         return f"{value:,.0f}"
     return f"{value:#.3g}".rstrip(".") if abs(value) >= _PLAIN[0] else f"{value or 0.0:.3g}"

@@ -812,8 +812,9 @@ def compare_monitors(
     Returns
     -------
     MonitorComparison
-        ``early stopping`` takes the best epoch until the patience was spent, ``checkpoint`` the best of all epochs; the
-        first of equally good ones. The correlation (Pearson) is over all epochs of a run, with losses negated, so that
+        ``checkpoint`` takes the last epoch that was better by more than ``min_delta`` than the best before it: without
+        ``min_delta`` the best of all epochs, the first of equally good ones. ``early stopping`` does so until the
+        patience was spent. The correlation (Pearson) is over all epochs of a run, with losses negated, so that
         1 is best; it is undefined (nan) for a constant or infinite criterion.
 
     Raises
