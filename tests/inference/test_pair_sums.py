@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from stakes import costs
 from stakes.core.options import Options
-from stakes.inference import Decisions, PairSums, select
+from stakes.inference import Decisions, PairSums, _comparison, select
 from stakes.variance.checks import _possible
 from stakes.variance.dependence import PairedRows
 
@@ -240,3 +240,9 @@ def test_products_of_losses_are_possible_or_not_in_any_unit(unit):
     assert _possible(unit * np.array([[1.0, 0.9], [0.9, 1.0]]))
     assert not _possible(unit * np.array([[1.0, 1.1], [1.1, 1.0]]))
     assert _possible(unit * np.array([[0.0, 0.0], [0.0, 1.0]]))
+
+
+def test_scores_without_weight_add_nothing_even_where_their_loss_is_infinite():
+    weight, losses = np.array([2.0, 0.0, 3.0, 0.0]), np.array([0.5, 0.25, 1.0, math.inf])
+    for power in (1, 2, 3):
+        assert _comparison._total(weight, losses, power) == pytest.approx(2.0 * 0.5**power + 3.0)
