@@ -22,6 +22,7 @@ from stakes.base.validation import (
     to_array,
     to_floats,
 )
+from stakes.outputs.hooks import nw
 
 # Multi-class labels and probabilities become clean arrays here, or an error that says what is wrong and where.
 
@@ -106,6 +107,77 @@ def class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
     if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
         return tuple(range(count))
     return tuple(np.unique(seen).tolist())
+
+
+# What is given for each class: a Series or frame of pandas belongs to the names in its index, anything else to places.
+
+
+def index_names(given: Any) -> list[Any]:
+    """Names in the index of a Series or frame of pandas; none where it counts rows from 0, and for anything else.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stakes.base.multiclass import index_names
+    >>> index_names(pd.Series({"b": 2.0, "a": 1.0})), index_names(pd.Series([2.0, 1.0])), index_names([2.0, 1.0])
+    (['b', 'a'], [], [])
+    """
+    index = _pandas_index(given)
+    return [] if index is None or _counts(index) else list(index.tolist())
+
+
+def _pandas_index(given: Any) -> Any:
+    pandas = sys.modules.get("pandas")
+    native = nw.to_native(given, pass_through=True)
+    return native.index if pandas and isinstance(native, pandas.Series | pandas.DataFrame) else None
+
+
+def _counts(index: Any) -> bool:
+    """Whether an index is the range from 0 that pandas gives to rows without names."""
+    return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
+
+
+def named_values(given: Any, name: str) -> Any:
+    """Return a Series as a mapping from the names in its index to its values; anything else as it was given."""
+    names = index_names(given)
+    if not names or np.ndim(given) != 1:
+        return given
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name} must name each class once in its index, got {names}.")
+    return dict(zip(names, to_array(given, name).tolist(), strict=True))
+
+
+def refuse_counted(given: Any, classes: Sequence[Any], name: str) -> None:
+    """Refuse an index that may count rows or name classes, where the classes are these numbers in another order."""
+    counted, index = list(range(len(classes))), _pandas_index(given)
+    if index is not None and len(index) == len(classes) and set(classes) == set(counted) and list(classes) != counted:
+        raise ValueError(
+            f"{name} has the index {counted}, which may be the labels or only count, and labels are {list(classes)}: "
+            f"pass {name}.to_dict() if it is by label, {name}.to_numpy() if it is in the order of labels."
+        )
+
+
+def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any]:
+    """Return values or rows in the order of the classes: by the names in the index of pandas, else as they stand.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stakes.base.multiclass import in_class_order
+    >>> in_class_order(pd.Series({"b": 2.0, "a": 1.0}), ["a", "b"], "weight").tolist()
+    [1.0, 2.0]
+    """
+    values, names = to_array(given, name), index_names(given)
+    if not names:
+        refuse_counted(given, classes, name)
+        return values
+    places = label_places(names, classes)
+    if places is None:
+        raise ValueError(
+            f"{name} must name the classes {list(classes)} in its index, got {names}: "
+            f"pass {name}.to_numpy() if it is in the order of the classes."
+        )
+    return values[places]
 
 
 def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:

@@ -199,8 +199,7 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
                 raise ValueError(f"{source} is for two classes, got {n_classes}.")
             weights = Classes(2).numbers([1.0, value], key)
         else:
-            labels = training.classes if isinstance(value, Mapping) else None
-            weights = Classes(n_classes, labels).numbers(value, f"the class weight of {name}")
+            weights = Classes(n_classes, training.classes).numbers(value, f"the class weight of {name}")
         training.weigh(weights, source)
 
 

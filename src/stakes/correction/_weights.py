@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.formulas import is_expression, refuse_positive_first, widened
-from stakes.base.multiclass import WHICH_IS_POSITIVE, named_numbers
+from stakes.base.multiclass import WHICH_IS_POSITIVE, named_numbers, named_values, refuse_counted
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
 from stakes.metrics import check_probability_rows
@@ -218,7 +218,8 @@ class Classes:
         return order
 
     def numbers(self, values: Any, name: str, *, default: float | None = 1.0) -> Floats:
-        """Read one positive number per class from a mapping or a sequence in column order."""
+        """Read one positive number per class from a mapping, a Series by its index, or a sequence in column order."""
+        values = named_values(values, name)
         keys = _plain_keys(values)
         order = self.order(keys, name)
         if isinstance(values, Mapping):
@@ -228,6 +229,7 @@ class Classes:
                 raise ValueError(f"{name} must name every class, {missing[0]!r} is missing.")
             array = np.array([validation.check_number(numbers.get(label, default), name) for label in order])
         else:
+            refuse_counted(values, order, name)
             array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
             if array.shape != (self.n,):
                 single = f"{{{order[0]!r}: {float(array[0]):.15g}}}" if array.size == 1 else ""
@@ -247,6 +249,7 @@ class Classes:
     def sampling(self, keep: Any, repeat: Any) -> Floats:
         """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
         factors = np.ones(self.n)
+        keep, repeat = named_values(keep, "keep"), named_values(repeat, "repeat")
         if keep is not None:
             factors = self.numbers(keep, "keep")
             if np.any(factors > 1.0):
@@ -358,8 +361,8 @@ def undo_class_weight(
     positive_share : float, optional
         Relative weight of the positive class, w1 / (w0 + w1), in (0, 1).
     class_weight : mapping of label to weight, array_like of shape (K,) or "balanced", optional
-        Weight of each class in the loss; classes that a mapping does not name have weight 1. "balanced" needs
-        ``y_train``.
+        Weight of each class in the loss; classes that a mapping does not name have weight 1. A Series of pandas whose
+        index names classes is a mapping, here and wherever numbers are given by class. "balanced" needs ``y_train``.
     scale_pos_weight : float, optional
         Ratio w1 / w0, as XGBoost, LightGBM and CatBoost have it; equally the r of r-fold oversampling.
     pos_weight : float or array_like of shape (K,), optional
@@ -844,6 +847,8 @@ def stated_factors(
     ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
     """
     factors = np.ones(n_classes)
+    stated = stated._replace(class_weight=named_values(stated.class_weight, "class_weight"))
+    sampling = named_values(sampling[0], "keep"), named_values(sampling[1], "repeat")
     if rows is not None and labels is None:
         given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
         weight, *sampled = _positive_last(*rows, pos_label, given)

@@ -11,7 +11,16 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.multiclass import check_multiclass, check_multiclass_tensor, is_tensor, tensor_mean, weighted_mean
+from stakes.base.multiclass import (
+    check_multiclass,
+    check_multiclass_tensor,
+    class_names,
+    in_class_order,
+    is_tensor,
+    stated_labels,
+    tensor_mean,
+    weighted_mean,
+)
 from stakes.base.validation import (
     Floats,
     Integers,
@@ -354,7 +363,8 @@ def one_vs_rest_bounded_loss(
     pairs = _pairs(bounds, n_classes)
     share = np.ones(n_classes)
     if class_weight is not None:
-        share = to_floats(to_array(class_weight, "class_weight"), "class_weight")
+        classes = class_names(y_true, stated_labels(y_true, y_prob, labels), n_classes)
+        share = to_floats(in_class_order(class_weight, classes, "class_weight"), "class_weight")
     if share.shape != (n_classes,) or not np.all(np.isfinite(share) & (share >= 0.0)):
         raise ValueError(f"class_weight must hold {n_classes} finite numbers >= 0, got {share.tolist()}.")
     rows = np.zeros(len(index))
@@ -699,13 +709,13 @@ def multilabel_loss(
     count, given = y.shape[1], cast("Any", costs)
     several = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim > 0)
     each = [as_costs(one, f"costs[{k}]") for k, one in enumerate(given)] if several else [as_costs(given)] * count
-    share = (
-        np.ones(count) if label_weight is None else to_floats(to_array(label_weight, "label_weight"), "label_weight")
-    )
+    named, share = frame_names(y_true) or range(count), np.ones(count)
+    if label_weight is not None:
+        share = to_floats(in_class_order(label_weight, named, "label_weight"), "label_weight")
     if len(each) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
         what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
         raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
-    rows, named = np.zeros(len(y)), frame_names(y_true) or range(count)
+    rows = np.zeros(len(y))
     places = label_places(frame_names(y_prob, counted=True), named) or range(count)
     for k, (place, measure) in enumerate(zip(places, each, strict=True)):
         options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {place}]"}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.multiclass import class_columns, is_tensor, rows_to_host, stated_labels, to_host
+from stakes.base.multiclass import class_columns, is_tensor, named_values, rows_to_host, stated_labels, to_host
 from stakes.base.outcome import Outcome
 from stakes.core.score_table import ScoreTable, common_label
 from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
@@ -162,7 +162,11 @@ def _check_correct(correct: Any) -> dict[str, Any] | None:
         raise ValueError(f"correct must hold some of {', '.join(known)}, got {unknown[0]!r}.")
     if all(correct.get(name) is None for name in (*_OF_WEIGHTS, *_OF_SAMPLING)):
         raise ValueError(f"correct must hold one of {', '.join((*_OF_WEIGHTS, *_OF_SAMPLING))}, got {dict(correct)!r}.")
-    return {name: value for name, value in correct.items() if value is not None}
+    return {
+        name: named_values(value, name) if name in _BY_CLASS else value
+        for name, value in correct.items()
+        if value is not None
+    }
 
 
 # The value of one metric over batches: updated where the model is evaluated, merged across processes, exact.
@@ -272,6 +276,7 @@ class MetricMonitor:
             raise ValueError(f"a multi-class metric must give per-row values to be monitored, got {metric.name}.")
         self.metric = metric
         self.params = params
+        correct = _check_correct(correct)
         labels, positive = _labels_to_undo(params, correct), params.get("pos_label")
         self._scores = TrainingScores(correct, logits=logits, labels=labels, pos_label=positive)
         self._try_settings()
@@ -666,10 +671,10 @@ def _two_columns(labels: Any, pos_label: object, weight: Any, *, seen: _Columns)
     return seen.joined(_Columns(held, first))
 
 
-def _labels_to_undo(params: Mapping[str, Any], correct: Any) -> Any:
+def _labels_to_undo(params: Mapping[str, Any], correct: dict[str, Any] | None) -> Any:
     """Labels in the order of the columns that are undone: those of the metric, or of two the positive one last."""
     positive = params.get("pos_label")
-    if positive is None or not isinstance(correct, Mapping):
+    if positive is None or correct is None:
         return params.get("labels")
     named = {label for value in correct.values() if isinstance(value, Mapping) for label in value}
     if correct.get("y_train") is not None:

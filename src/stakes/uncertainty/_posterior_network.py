@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.multiclass import in_class_order
 from stakes.base.validation import Floats, as_fraction, check_choice, check_same_order, generator
 from stakes.uncertainty._ensembles import import_torch
 
@@ -169,7 +170,7 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, index = np.unique(column_or_1d(labels, warn=True), return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got one class only: {self.classes_[0]!r}.")
-        prior = _prior(self.prior, len(self.classes_))
+        prior = _prior(self.prior, self.classes_.tolist())
         self._centre, self._scale = np.zeros(rows.shape[1]), np.ones(rows.shape[1])
         if self.standardize:
             spread = rows.std(axis=0)
@@ -316,9 +317,10 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, **arguments)
 
 
-def _prior(prior: ArrayLike, n_classes: int) -> list[float]:
+def _prior(prior: ArrayLike, classes: list[Any]) -> list[float]:
     """Pseudo-examples of every class."""
-    values = np.asarray(prior, dtype=float)
+    n_classes = len(classes)
+    values = np.asarray(in_class_order(prior, classes, "prior"), dtype=float)
     if values.shape not in {(), (n_classes,)} or not np.all(np.isfinite(values) & (values > 0.0)):
         raise ValueError(
             f"prior must be finite and > 0, one number or one for each of {n_classes} classes, got {prior!r}."

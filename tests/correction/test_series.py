@@ -1,0 +1,152 @@
+"""Shares and weights of classes in a Series of pandas belong to the names in its index, by arithmetic by hand."""
+
+import numpy as np
+import pytest
+
+from stakes.correction import (
+    LossCorrectedClassifier,
+    apply_class_weight,
+    apply_sampling,
+    correct_probabilities,
+    estimate_prior,
+    loss_calibration_test,
+    shift_prior,
+    undo_class_weight,
+    undo_sampling,
+)
+from stakes.metrics import multilabel_loss, one_vs_rest_bounded_loss
+from stakes.training import MetricMonitor
+from stakes.uncertainty import _posterior_network
+
+pd = pytest.importorskip("pandas")
+PROB = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+LABELS = ["a", "b", "c"]
+SHARES = pd.Series(["b"] * 60 + ["c"] * 30 + ["a"] * 10).value_counts(
+    normalize=True
+)  # b, c, a: the most frequent first
+
+
+def by_hand(factors):
+    """Multiply each column by its factor and divide the rows by their sums."""
+    products = PROB * np.array(factors)
+    return products / products.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "factors"),
+    [
+        (lambda s: shift_prior(PROB, training_prior=s, prior=[1 / 3] * 3, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
+        (lambda s: shift_prior(PROB, training_prior=[1 / 3] * 3, prior=s, labels=LABELS), [0.1, 0.6, 0.3]),
+        (lambda s: undo_class_weight(PROB, class_weight=s, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
+        (lambda s: undo_class_weight(PROB, class_weight=s), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
+        (lambda s: apply_class_weight(PROB, class_weight=s, labels=LABELS), [0.1, 0.6, 0.3]),
+        (lambda s: undo_sampling(PROB, keep=s, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
+        (lambda s: apply_sampling(PROB, repeat=10 * s, labels=LABELS), [1, 6, 3]),
+        (
+            lambda s: correct_probabilities(PROB, class_weight=s, training_prior=s, prior=[1 / 3] * 3, labels=LABELS),
+            [1 / 0.01, 1 / 0.36, 1 / 0.09],
+        ),
+    ],
+)
+def test_a_series_is_read_by_its_index(call, factors):
+    assert call(SHARES) == pytest.approx(by_hand(factors), rel=1e-12)
+
+
+def test_counts_of_two_classes_of_which_the_positive_one_is_more_frequent():
+    shares = pd.Series([1] * 60 + [0] * 40).value_counts(normalize=True)
+    odds = 0.3 / 0.7 * (0.1 / 0.9) / (0.6 / 0.4)
+    found = shift_prior([[0.7, 0.3]], training_prior=shares, prior=0.1)
+    assert found[0] == pytest.approx([1 / (1 + odds), odds / (1 + odds)], rel=1e-12)
+    assert shift_prior([0.3], training_prior=shares, prior=0.1) == pytest.approx([odds / (1 + odds)], rel=1e-12)
+
+
+def test_the_prior_of_an_estimate_is_read_by_its_index():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet([1.0, 6.0, 3.0], 500)
+    found, wanted = (
+        estimate_prior(prob, training_prior=prior, labels=LABELS, n_resamples=0).prior
+        for prior in (SHARES, [0.1, 0.6, 0.3])
+    )
+    assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_labels_as_numbers_are_found_in_the_index_in_any_order():
+    weights = pd.Series([1.0, 2.0, 6.0], index=pd.Index([0, 1, 2]))
+    found = undo_class_weight(PROB, class_weight=weights, labels=[2, 1, 0])
+    assert found == pytest.approx(by_hand([1 / 6, 1 / 2, 1]), rel=1e-12)
+
+
+def test_an_index_that_counts_rows_has_no_names():
+    weights = pd.Series([1.0, 2.0, 6.0])
+    for labels in (None, LABELS, [1, 2, 3]):
+        assert undo_class_weight(PROB, class_weight=weights, labels=labels) == pytest.approx(by_hand([1, 1 / 2, 1 / 6]))
+    with pytest.raises(ValueError, match=r"index.*\[0, 1, 2\].*labels.*\[2, 1, 0\].*to_dict\(\).*to_numpy\(\)"):
+        undo_class_weight(PROB, class_weight=weights, labels=[2, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (["a", "b", "d"], r"class_weight names the class 'd', which is not among the labels \['a', 'b', 'c'\]"),
+        (["a", "b", "b"], r"class_weight must name each class once in its index, got \['a', 'b', 'b'\]"),
+        ([3, 4, 5], r"class_weight names the class 3, which is not among the labels \['a', 'b', 'c'\]"),
+    ],
+)
+def test_names_that_are_not_the_labels_are_refused(index, message):
+    with pytest.raises(ValueError, match=message):
+        undo_class_weight(PROB, class_weight=pd.Series([1.0, 2.0, 6.0], index=index), labels=LABELS)
+
+
+def test_a_series_beside_labels_of_rows_belongs_to_the_names_in_its_index():
+    rng = np.random.default_rng(1)
+    prob = rng.beta(1, 3, 400)
+    y = np.where(rng.random(400) < prob, "bad", "good")  # the positive class sorts first
+    weights = {"good": 1.0, "bad": 5.0}
+    options = {"pos_label": "bad", "n_resamples": 19, "random_state": 0}
+    found, wanted = (
+        loss_calibration_test(y, prob, class_weight=weight, **options).p_value
+        for weight in (pd.Series(weights), weights)
+    )
+    assert found == wanted
+    monitors = [
+        MetricMonitor("bounded_brier_loss", pos_label="bad", correct={"class_weight": weight})
+        for weight in (pd.Series(weights), weights)
+    ]
+    for monitor in monitors:
+        monitor.update(y, prob)
+    assert monitors[0].compute() == monitors[1].compute()
+
+
+def test_an_estimator_reads_a_series_by_its_index():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(300, 1))
+    y = np.where(x[:, 0] + rng.normal(size=300) > 1, "yes", "no")
+    stated = {"class_weight": {"yes": 4.0, "no": 1.0}, "prior": {"yes": 0.1, "no": 0.9}}
+    found, wanted = (
+        LossCorrectedClassifier(LogisticRegression(), **each).fit(x, y).predict_proba(x)
+        for each in ({name: pd.Series(given) for name, given in stated.items()}, stated)
+    )
+    assert np.array_equal(found, wanted)
+
+
+def test_weights_of_classes_and_labels_in_a_sum_of_losses_are_read_by_name():
+    y, weights = ["a", "c"], pd.Series({"c": 2.0, "a": 1.0, "b": 0.0})
+    by_class = ((PROB - np.array([[1, 0, 0], [0, 0, 1]])) ** 2).mean(axis=0)  # of Brier, class against the rest
+    found = one_vs_rest_bounded_loss(y, PROB, class_weight=weights, labels=LABELS)
+    assert found == pytest.approx(by_class @ [1.0, 0.0, 2.0])
+    frame = pd.DataFrame([[1, 0], [0, 1]], columns=["rain", "wind"])
+    found = multilabel_loss(
+        frame, [[0.7, 0.4], [0.2, 0.9]], costs=(0, 1), scale="loss", label_weight=pd.Series({"wind": 3.0, "rain": 1.0})
+    )
+    assert found == pytest.approx((0.3**2 + 0.2**2) / 2 + 3 * (0.4**2 + 0.1**2) / 2)
+    with pytest.raises(ValueError, match=r"label_weight must name the classes \['rain', 'wind'\].*'snow'"):
+        multilabel_loss(frame, [[0.7, 0.4], [0.2, 0.9]], costs=(0, 1), label_weight=pd.Series({"snow": 3, "rain": 1}))
+
+
+def test_the_prior_of_a_network_is_read_by_its_index():
+    assert _posterior_network._prior(pd.Series({"b": 4.0, "a": 1.0}), ["a", "b"]) == [1.0, 4.0]
+    assert _posterior_network._prior(2.0, ["a", "b"]) == [2.0, 2.0]
+    with pytest.raises(ValueError, match=r"prior must name the classes \['a', 'b'\] in its index, got \['b', 'c'\]"):
+        _posterior_network._prior(pd.Series({"b": 4.0, "c": 1.0}), ["a", "b"])
