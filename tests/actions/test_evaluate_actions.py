@@ -71,7 +71,7 @@ def test_size_of_the_decision_calibration_test():
     for _ in range(2000):
         prob = rng.dirichlet(np.ones(3), 300)
         y = (rng.random((300, 1)) > prob.cumsum(axis=1)).sum(axis=1)
-        problem = check_problem(THREE, 3)
+        problem = check_problem(THREE, range(3))
         costed = problem.class_costs(prob)
         announced = (prob * costed).sum(axis=1)
         gap = costed[np.arange(300), y] - announced
@@ -325,8 +325,8 @@ def test_a_shifted_prior_is_a_scaled_matrix():
     _, prob = simulated(200, 3, 4)
     old, new = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2])
     scaled = np.array(THREE) * (new / old)[:, None]
-    by_prior = check_problem(THREE, 3).pieces(np.asarray(shift_prior(prob, training_prior=old, prior=new)))
-    by_matrix = check_problem(scaled, 3).pieces(prob)
+    by_prior = check_problem(THREE, range(3)).pieces(np.asarray(shift_prior(prob, training_prior=old, prior=new)))
+    by_matrix = check_problem(scaled, range(3)).pieces(prob)
     assert np.array_equal(next(by_prior)[1], next(by_matrix)[1])
 
 
@@ -375,7 +375,7 @@ def test_ordered_classes_of_the_oracle(actions_reference):
     for case in actions_reference["actions"]["ordinal"]:
         k, power = case["K"], case["power"]
         matrix = np.abs(np.subtract.outer(range(k), range(k))) ** power / (k - 1) ** power
-        _, action, _ = next(check_problem(matrix, k).pieces(np.array(case["prob"])))
+        _, action, _ = next(check_problem(matrix, range(k)).pieces(np.array(case["prob"])))
         assert action.tolist() == case["action"] == case["median" if power == 1 else "nearest_mean"]
 
 

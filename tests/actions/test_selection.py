@@ -99,7 +99,8 @@ def test_a_dear_class_whose_errors_no_row_shows_is_named():
     prob = np.tile([0.48, 0.46, 0.06], (1000, 1))
     prob[:300], prob[500:700] = [0.97, 0.02, 0.01], [0.02, 0.97, 0.01]  # decided; for no row of the dear class
     matrix = [[0.0, 0.5, 1.0], [1.0, 0.0, 1.0], [20.0, 20.0, 1.0]]
-    found = evaluate_actions(y, prob, matrices=matrix, actions=["A", "B", "check"])
+    stated = {"matrices": matrix, "labels": ["a", "b", "dear"], "actions": ["A", "B", "check"]}
+    found = evaluate_actions(y, prob, **stated)
     (said,) = [finding for finding in action_findings(found) if finding.code == "unseen-costs"]
     # a row of the class costs 1 as all 40 do, and 20 if it were decided: 19 of 1,000 rows
     assert said.evidence["one_more"] == {"dear": pytest.approx(0.019)}
@@ -108,7 +109,7 @@ def test_a_dear_class_whose_errors_no_row_shows_is_named():
     )
     seen = prob.copy()
     seen[960:980] = [0.97, 0.02, 0.01]
-    shown = evaluate_actions(y, seen, matrices=matrix, actions=["A", "B", "check"])
+    shown = evaluate_actions(y, seen, **stated)
     assert "unseen-costs" not in action_findings(shown).codes
 
 

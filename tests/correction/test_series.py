@@ -80,7 +80,7 @@ def test_an_index_that_counts_rows_has_no_names():
     weights = pd.Series([1.0, 2.0, 6.0])
     for labels in (None, LABELS, [1, 2, 3]):
         assert undo_class_weight(PROB, class_weight=weights, labels=labels) == pytest.approx(by_hand([1, 1 / 2, 1 / 6]))
-    with pytest.raises(ValueError, match=r"index.*\[0, 1, 2\].*labels.*\[2, 1, 0\].*to_dict\(\).*to_numpy\(\)"):
+    with pytest.raises(ValueError, match=r"index.*\[0, 1, 2\].*labels.*\[2, 1, 0\].*loc\[\[2, 1, 0\]\] .*to_numpy\(\)"):
         undo_class_weight(PROB, class_weight=weights, labels=[2, 1, 0])
 
 
@@ -150,3 +150,15 @@ def test_the_prior_of_a_network_is_read_by_its_index():
     assert _posterior_network._prior(2.0, ["a", "b"]) == [2.0, 2.0]
     with pytest.raises(ValueError, match=r"prior must name the classes \['a', 'b'\] in its index, got \['b', 'c'\]"):
         _posterior_network._prior(pd.Series({"b": 4.0, "c": 1.0}), ["a", "b"])
+
+
+def test_ratios_of_separate_questions_belong_to_the_columns_of_their_names():
+    frame = pd.DataFrame([[0.8, 0.6]], columns=["wind", "rain"])
+    ratios = pd.Series({"rain": 3.0, "wind": 2.0})
+    wanted = [0.8 / (0.8 + 0.2 * 2), 0.6 / (0.6 + 0.4 * 3)]
+    assert undo_class_weight(frame, pos_weight=ratios)[0] == pytest.approx(wanted)
+    assert undo_class_weight(frame.to_numpy(), pos_weight=ratios, labels=["wind", "rain"])[0] == pytest.approx(wanted)
+    with pytest.raises(
+        ValueError, match=r"pos_weight must name the classes \[0, 1\] in its index, got \['rain', 'wind'"
+    ):
+        undo_class_weight(frame.to_numpy(), pos_weight=ratios)

@@ -75,7 +75,7 @@ def test_columns_that_are_named_as_the_labels_are_taken_by_name(library, y, name
     for turned in ([2, 0, 1], [1, 0, 2], [0, 1, 2]):
         columns = frame[[names[k] for k in turned]]
         for loss in (cost_matrix_loss, lambda *data, **o: evaluate_actions(*data, **o).cost):
-            assert loss(y, columns, **costs_of) == pytest.approx(incurred, abs=1e-12)
+            assert loss(y, columns, labels=order, **costs_of) == pytest.approx(incurred, abs=1e-12)
         assert ordinal_loss(y, columns, labels=order) == pytest.approx(ranked, abs=1e-12)
         assert ordinal_loss(truth, columns, labels=order) == pytest.approx(ranked, abs=1e-12)
         assert ordinal_loss(hot, columns) == pytest.approx(ranked, abs=1e-12)

@@ -29,7 +29,15 @@ from stakes.base.validation import (
     to_array,
 )
 from stakes.costs import CostDistribution, CostsLike
-from stakes.metrics import CostProblem, check_multiclass, check_problem, walk
+from stakes.metrics import (
+    CostProblem,
+    check_multiclass,
+    check_problem,
+    matrix_actions,
+    refuse_unordered,
+    same_in_any_order,
+    walk,
+)
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import draw, report
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular, build_frame
@@ -122,20 +130,23 @@ def read_rows(
     models = by_name(y_prob, "y_prob") if isinstance(y_prob, Mapping) else {"model": y_prob}
     if not models:
         raise ValueError("y_prob must hold at least one model, got none.")
-    labels = _labels_of(y_true, models, labels)
+    stated, labels = labels, _labels_of(y_true, models, labels)
     read = {name: check_multiclass(y_true, prob, labels, sample_weight) for name, prob in models.items()}
     index, first, weight = next(iter(read.values()))
     shapes = {prob.shape for _, prob, _ in read.values()}
     if len(shapes) > 1:
         raise ValueError(f"y_prob must have the same shape for every model, got {sorted(shapes)}.")
-    asked = check_problem(n_classes=first.shape[1], **problem)
+    classes = class_names(y_true, labels, first.shape[1])
+    names = _action_names(actions, problem["matrices"])
+    asked = check_problem(classes=classes, actions=names, **problem)
+    if names is not None or not same_in_any_order(asked.matrices):
+        refuse_unordered(problem["matrices"], classes, stated, y_true, *models.values())
     given = np.ones(len(index)) if weight is None else weight
     used = given > 0.0
     codes, _ = inference.check_dependence(clusters, None, int(np.count_nonzero(used)), sample_weight)
-    classes = class_names(y_true, labels, first.shape[1])
-    names = _action_names(actions, classes, asked.matrices.shape[2])
-    if actions is None and names == classes:
-        _warn_if_transposed(asked.mean_matrix, classes)
+    names = _checked_actions(names, classes, asked.matrices.shape[2])
+    if actions is None and set(names) == set(classes):
+        _warn_if_transposed(asked.mean_matrix[:, [names.index(each) for each in classes]], classes)
     probs = {name: np.asarray(prob, dtype=np.float64)[used] for name, (_, prob, _) in read.items()}
     return ActionRows(index[used], probs, given[used], codes, asked, classes, names)
 
@@ -144,8 +155,7 @@ def _labels_of(y_true: Any, models: dict[str, Any], labels: Any) -> Any:
     """Labels as stated, or as the names of the columns state them: the same for every model."""
     if labels is not None:
         return labels
-    seen = to_array(y_true, "y_true")
-    stated = [each for prob in models.values() if (each := stated_labels(seen, prob, None))]
+    stated = [each for prob in models.values() if (each := stated_labels(y_true, prob, None))]
     if any(each != stated[0] for each in stated):
         raise ValueError(f"y_prob must name the same classes for every model, got {stated}: pass labels=.")
     return stated[0] if stated else None
@@ -158,10 +168,17 @@ def _fifth(values: Floats) -> Floats:
     return np.asarray(np.partition(values, len(values) - inference.NEEDED, axis=0)[len(values) - inference.NEEDED])
 
 
-def _action_names(actions: Any, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+def _action_names(actions: Any, matrices: Any) -> tuple[Any, ...] | None:
+    """Names as stated, or those of the columns of a frame, or None."""
     if actions is None:
+        return tuple(matrix_actions(matrices)) or None
+    return tuple(actions if isinstance(actions, (list, tuple)) else to_array(actions, "actions").ravel().tolist())
+
+
+def _checked_actions(names: tuple[Any, ...] | None, classes: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Return one name for each action: as given, or the classes where there are as many, or numbers."""
+    if names is None:
         return classes if count == len(classes) else tuple(range(count))
-    names = tuple(actions if isinstance(actions, (list, tuple)) else to_array(actions, "actions").ravel().tolist())
     if len(names) != count or len(set(names)) != count:
         raise ValueError(f"actions must name the {count} columns of the matrices once each, got {list(names)}.")
     return names
@@ -1111,13 +1128,14 @@ def evaluate_actions(
     y_prob : array_like of shape (n, classes) or mapping of str to array_like
         Probabilities of one model, or by model; each row sums to 1.
     matrices : array_like of shape (classes, actions), (m, classes, actions) or (2, classes, actions)
-        Cost of each action (column) where the class (row) is true: one matrix, a list, or the ends of a segment.
+        Cost of each action (column) where the class (row) is true: one matrix, a list, or the ends of a segment. Rows
+        are in the order of ``labels``; frames of pandas whose index names the classes are taken by name.
     theta : CostDistribution, tuple of float or float, optional
         How much each point of the segment counts: (1 - theta) * first + theta * second.
     matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix of a list.
     actions : array_like of str, optional
-        Names of the columns of the matrices; by default the classes, where there are as many.
+        Names of the columns of the matrices; by default those of a frame, or the classes, where there are as many.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
         below the number of columns are column numbers, unless a frame names its columns by other whole numbers that

@@ -38,13 +38,24 @@ def check_multiclass(
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     columns, truth = to_array(y_prob, "y_prob"), to_array(y_true, "y_true")
     prob = check_probability_rows(columns)
-    labels = stated_labels(truth, y_prob, labels)
     if labels is not None and truth.ndim == 2:
-        truth = by_label(truth, y_true, to_array(labels, "labels").tolist())
+        truth = _one_hot_by_label(truth, y_true, to_array(labels, "labels").tolist())
+    labels = stated_labels(y_true if truth.ndim == 2 else truth, y_prob, labels)
     index = class_index(truth, prob.shape[1], labels, one_column=columns.ndim == 1)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
     return index, class_columns(y_true, y_prob, labels, prob), check_weights(sample_weight, len(index))
+
+
+def _one_hot_by_label(rows: NDArray[Any], given: Any, labels: list[Any]) -> NDArray[Any]:
+    """One-hot rows with columns in the order of the labels; a frame whose columns have other names is refused."""
+    names = frame_names(given)
+    if names and label_places(names, labels) is None:
+        raise ValueError(
+            f"one-hot y_true must have columns named as labels, {labels}, got {names}: "
+            "rename them, or pass y_true.to_numpy() if they are in the order of labels."
+        )
+    return by_label(rows, given, labels)
 
 
 def class_columns(y_true: Any, y_prob: Any, labels: Any, prob: NDArray[Any]) -> NDArray[Any]:
@@ -93,17 +104,25 @@ def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
 
 
 def stated_labels(y_true: Any, y_prob: Any, labels: Any) -> Any:
-    """Labels as stated, or the whole numbers that name the columns of a frame, all labels of rows among them."""
+    """Labels as stated, or by the names of the columns of a frame of probabilities.
+
+    These are whole numbers with all labels of the rows among them, or stand beside one-hot rows without names.
+    """
     seen = to_array(y_true, "y_true")
+    if labels is None and seen.ndim == 2 and not frame_names(y_true, counted=True):
+        named = frame_names(y_prob)
+        return named if named and label_places(named, range(len(named))) is None else None
     counted = labels is None and seen.ndim == 1 and seen.dtype.kind in "iu"
     return named_numbers(frame_names(y_prob), seen) if counted else labels
 
 
 def class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
-    """Return the classes in their order: as stated, as numbered from 0, or sorted."""
+    """Return the classes in their order: as stated, as one-hot columns are named, as numbered from 0, or sorted."""
     if labels is not None:
         return tuple(to_array(labels, "labels").tolist())
     seen = to_array(y_true, "y_true")
+    if seen.ndim == 2 and (named := frame_names(y_true)):
+        return tuple(named)
     if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
         return tuple(range(count))
     return tuple(np.unique(seen).tolist())
@@ -153,7 +172,7 @@ def refuse_counted(given: Any, classes: Sequence[Any], name: str) -> None:
     if index is not None and len(index) == len(classes) and set(classes) == set(counted) and list(classes) != counted:
         raise ValueError(
             f"{name} has the index {counted}, which may be the labels or only count, and labels are {list(classes)}: "
-            f"pass {name}.to_dict() if it is by label, {name}.to_numpy() if it is in the order of labels."
+            f"pass {name}.loc[{list(classes)}] if it is by label, {name}.to_numpy() if it is in the order of labels."
         )
 
 
@@ -173,10 +192,10 @@ def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any
         return values
     places = label_places(names, classes)
     if places is None:
-        raise ValueError(
-            f"{name} must name the classes {list(classes)} in its index, got {names}: "
-            f"pass {name}.to_numpy() if it is in the order of the classes."
-        )
+        turned = label_places(frame_names(given), classes) is not None
+        remedy = f"pass {name}.to_numpy() if it is in the order of the classes."
+        remedy = f"its columns do, is it transposed? Then pass {name}.T." if turned else remedy
+        raise ValueError(f"{name} must name the classes {list(classes)} in its index, got {names}: {remedy}")
     return values[places]
 
 

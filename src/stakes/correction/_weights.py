@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.formulas import is_expression, refuse_positive_first, widened
-from stakes.base.multiclass import WHICH_IS_POSITIVE, named_numbers, named_values, refuse_counted
+from stakes.base.multiclass import (
+    WHICH_IS_POSITIVE,
+    in_class_order,
+    index_names,
+    named_numbers,
+    named_values,
+    refuse_counted,
+)
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
 from stakes.metrics import check_probability_rows
@@ -462,7 +470,9 @@ def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, lo
     if len(shape) != 2:
         raise ValueError(f"y_prob must have one column for each pos_weight, got shape {shape}.")
     columns = read_columns(y_prob, logits=logits)
-    weights = Classes(columns.values.shape[1]).numbers(pos_weight, "pos_weight")
+    n = columns.values.shape[1]
+    named = validation.frame_names(y_prob) if labels is None else validation.to_array(labels, "labels").tolist()
+    weights = Classes(n).numbers(in_class_order(pos_weight, named or range(n), "pos_weight"), "pos_weight")
     factors = 1.0 / weights if undo else weights
     return columns.values + np.log(factors) if logits else shift_columns(columns.values, factors)
 
@@ -733,7 +743,7 @@ def undo_loss_matrix(
     [[0.6, 0.3, 0.1]]
     """
     scores = read_columns(y_prob).values
-    weights = _read_matrix(beta, scores.shape[1])
+    weights = _read_matrix(beta, scores.shape[1], y_prob)
     empty = ~np.any(scores > 0.0, axis=1)
     if np.any(empty):
         raise ValueError(f"y_prob must hold a positive score in every row, got zeros in row {int(np.argmax(empty))}.")
@@ -775,11 +785,16 @@ def apply_loss_matrix(y_prob: ArrayLike, beta: ArrayLike) -> Floats:
     [[0.6, 0.666667]]
     """
     prob = np.asarray(check_probability_rows(y_prob), dtype=np.float64)
-    weights = _read_matrix(beta, prob.shape[1])
+    weights = _read_matrix(beta, prob.shape[1], y_prob)
     return prob * np.diag(weights) / (prob @ weights)
 
 
-def _read_matrix(beta: ArrayLike, n_classes: int) -> Floats:
+def _read_matrix(beta: ArrayLike, n_classes: int, y_prob: ArrayLike) -> Floats:
+    """Check the weights; names of rows, columns and scores that are alike must stand in one order."""
+    named = [index_names(beta), validation.frame_names(beta), validation.frame_names(y_prob)]
+    for one, other in combinations([names for names in named if names], 2):
+        if validation.label_places(one, other) not in (None, list(range(n_classes))):
+            raise ValueError(f"beta and y_prob must name the classes in one order, got {one} and {other}.")
     weights = validation.to_floats(validation.to_array(beta, "beta"), "beta")
     if weights.shape != (n_classes, n_classes):
         raise ValueError(f"beta must have shape ({n_classes}, {n_classes}), got {weights.shape}.")

@@ -26,11 +26,14 @@ from stakes.metrics._multiclass import (
     ImproperScoreWarning,
     check_problem,
     cost_matrix_loss,
+    matrix_actions,
     multilabel_loss,
     one_vs_rest_bounded_loss,
     ordinal_loss,
     penalized_brier_loss,
     penalized_log_loss,
+    refuse_unordered,
+    same_in_any_order,
     walk,
 )
 from stakes.metrics._ranking import (

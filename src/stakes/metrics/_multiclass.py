@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.multiclass import (
     check_multiclass,
     check_multiclass_tensor,
     class_names,
     in_class_order,
+    index_names,
     is_tensor,
+    named_numbers,
     stated_labels,
     tensor_mean,
     weighted_mean,
@@ -468,10 +470,15 @@ def walk(prob: Floats, ends: Floats) -> Iterator[tuple[Integers, Integers, Float
 
 
 def check_problem(
-    matrices: ArrayLike, n_classes: int, *, theta: CostsLike | None = None, matrix_weights: ArrayLike | None = None
+    matrices: ArrayLike,
+    classes: Sequence[Any],
+    *,
+    theta: CostsLike | None = None,
+    matrix_weights: ArrayLike | None = None,
+    actions: Sequence[Any] | None = None,
 ) -> CostProblem:
-    """Check cost matrices and their weights or measure."""
-    table = to_floats(to_array(matrices, "matrices"), "matrices")
+    """Check cost matrices and their weights or measure; frames are read by the names of classes and actions."""
+    n_classes, table = len(classes), to_floats(_in_one_order(matrices, classes, actions), "matrices")
     table = table[None] if table.ndim == 2 else table
     if table.ndim != 3 or table.shape[1] != n_classes or 0 in table.shape:
         hint = "; rows are classes: is it transposed?" if table.ndim == 3 and table.shape[2] == n_classes else "."
@@ -498,6 +505,70 @@ def check_problem(
         return CostProblem(between, weights / weights.sum())
     mean = measure.mean()
     return CostProblem(table, np.array([1.0 - mean, mean]), measure)
+
+
+def matrix_actions(matrices: Any) -> list[Any]:
+    """Names of the actions, by the columns of the first frame; none for arrays, and where pandas only counts them."""
+    return frame_names(_each(matrices)[0])
+
+
+def _each(matrices: Any) -> list[Any]:
+    """The frames of a list of matrices; anything else as the one item of a list."""
+    listed = isinstance(matrices, list | tuple) and any(frame_names(each, counted=True) for each in matrices)
+    return list(matrices) if listed else [matrices]
+
+
+def _in_one_order(matrices: Any, classes: Sequence[Any], actions: Sequence[Any] | None) -> NDArray[Any]:
+    """Matrices whose rows are in the order of the classes, and columns of all in that of the actions."""
+    each, wanted = _each(matrices), matrix_actions(matrices) if actions is None else actions
+    tables = [_by_action(in_class_order(one, classes, "matrices"), one, wanted) for one in each]
+    if len({table.shape for table in tables}) > 1:
+        raise ValueError(f"matrices must have one shape, got {[table.shape for table in tables]}.")
+    return tables[0] if each[0] is matrices else np.stack(tables)
+
+
+def _by_action(table: NDArray[Any], matrix: Any, actions: Sequence[Any]) -> NDArray[Any]:
+    """Return the columns of a frame in the order of the actions, or raise where it names others."""
+    names, wanted = list(map(str, frame_names(matrix))), list(map(str, actions))
+    if names and sorted(names) != sorted(wanted):
+        raise ValueError(
+            f"the columns of matrices must be the actions {wanted}, got {names}: "
+            "rename them, or pass matrices.to_numpy() if they are in the order of the actions."
+        )
+    return table[:, [names.index(each) for each in wanted]] if names else table
+
+
+def same_in_any_order(matrices: Floats) -> bool:
+    """Whether no order of the classes, each with the action of its place, changes a matrix."""
+    k = matrices.shape[1]
+    orders = np.roll(range(k), 1), [1, 0, *range(2, k)]  # by these two every order is reached
+    return matrices.shape[2] == k and all(np.array_equal(matrices, matrices[:, order][:, :, order]) for order in orders)
+
+
+def refuse_unordered(matrices: Any, classes: Sequence[Any], labels: Any, *given: Any) -> None:
+    """Refuse matrices whose rows have no names where classes are texts in an order that no argument states.
+
+    Sorted texts are seldom in the order in which a person writes rows. ``given`` are labels and probabilities of rows.
+    """
+    if labels is not None or all(index_names(one) for one in _each(matrices)):
+        return
+    as_given = list(range(len(classes)))
+    if not any(isinstance(each, str) for each in classes) or _places_of_numbers(classes) == as_given:
+        return
+    places = [label_places(names, classes) for each in given if (names := frame_names(each))]
+    named = [each for each in places if each is not None]
+    if not named or any(each != as_given for each in named):
+        raise ValueError(
+            f"matrices do not say which row is of which class, and the classes are the texts {list(classes)}: pass "
+            "labels= in the order of the rows, and of the columns of y_prob where these have no names, or pass a "
+            "matrix as a frame of pandas whose index names the classes."
+        )
+
+
+def _places_of_numbers(names: Sequence[Any]) -> list[int] | None:
+    """Where names that are whole numbers stand in their order; None for other names."""
+    numbers = named_numbers(names, [])
+    return None if numbers is None else label_places(names, numbers)
 
 
 def _shares(weights: ArrayLike | None, count: int) -> Floats:
@@ -530,7 +601,8 @@ def cost_matrix_loss(
     y_prob : array_like of shape (n, classes) or (n,)
         Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     matrices : array_like of shape (classes, actions) or (m, classes, actions)
-        Cost of each action (column) when the class (row) is true; any finite numbers.
+        Cost of each action (column) when the class (row) is true; any finite numbers. Rows are in the order of
+        ``labels``; those of a frame of pandas whose index names the classes are taken by name.
     theta : CostDistribution, tuple of float or float, optional
         How much each point of the segment between two matrices counts: (1 - theta) * first + theta * second.
     matrix_weights : array_like of shape (m,), optional
@@ -573,7 +645,11 @@ def cost_matrix_loss(
     1.083333
     """
     index, prob, weight = check_multiclass(y_true, y_prob, labels, sample_weight)
-    rows = check_problem(matrices, prob.shape[1], theta=theta, matrix_weights=matrix_weights).losses(prob, index)
+    classes = class_names(y_true, stated_labels(y_true, y_prob, labels), prob.shape[1])
+    problem = check_problem(matrices, classes, theta=theta, matrix_weights=matrix_weights)
+    if not same_in_any_order(problem.matrices):
+        refuse_unordered(matrices, classes, labels, y_true, y_prob)
+    rows = problem.losses(prob, index)
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
 
 
