@@ -215,7 +215,7 @@ def test_columns_of_several_classes_are_taken_by_name_whatever_is_undone(library
         for labels, batch in zip(parts_of(np.array([*"abc"])[y], 60, 3), parts_of(columns, 60, 3), strict=True):
             monitor.update(labels, batch)
         assert monitor.compute() == pytest.approx(expected, rel=1e-12)
-        assert MetricMonitor("ordinal_loss", **options).evaluate(truth, columns) == pytest.approx(expected, rel=1e-12)
+        assert monitor.evaluate(truth, columns) == pytest.approx(expected, rel=1e-12)
         crossed = MetricMonitor("penalized_brier_loss", penalty=0, **options).evaluate(truth[[*"bca"]], columns)
         assert crossed == pytest.approx(np.mean(np.sum((undone - hot) ** 2, axis=1)), rel=1e-12)
 

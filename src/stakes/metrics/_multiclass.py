@@ -676,7 +676,8 @@ def ordinal_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the ranked probability score for costs uniform on (0, 1).
     labels : array_like, optional
-        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas.
+        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas, or
+        one-hot with columns in an order of texts that is not the sorted one and not another in ``y_prob``.
         Whole numbers below the number of columns are column numbers, unless a frame names its columns by other whole
         numbers that hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
@@ -706,7 +707,7 @@ def ordinal_loss(
     >>> round(ordinal_loss([0, 2], [[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]]), 12)  # the ranked probability score
     0.495
     """
-    index, prob, weight = check_multiclass(y_true, y_prob, _in_order(y_true, labels), sample_weight)
+    index, prob, weight = check_multiclass(y_true, y_prob, _in_order(y_true, y_prob, labels), sample_weight)
     measure = as_costs(costs)
     _, factor = check_scale(scale, measure)
     # rounding may make a sum of probabilities exceed one
@@ -717,18 +718,41 @@ def ordinal_loss(
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
 
 
-def _in_order(y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike | None:
-    """Labels as stated, or the categories of an ordered Categorical; the order of other texts is not known."""
-    kind: Any = getattr(y_true, "dtype", None)
+def _in_order(y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None) -> Any:
+    """Labels as stated, or in the order of a Categorical or of numbers; the order of other texts is not known."""
+    kind: Any = getattr(getattr(y_true, "columns", y_true), "dtype", None)  # one-hot columns may have that order too
     if labels is None and getattr(kind, "ordered", False):
         return np.asarray(kind.categories)
-    if labels is None:
-        texts = sorted(label for label in set(to_array(y_true, "y_true").ravel().tolist()) if isinstance(label, str))
-        if texts:
-            raise ValueError(
-                f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in column order."
-            )
-    return labels
+    if labels is not None:
+        return labels
+    seen = to_array(y_true, "y_true")
+    if seen.ndim == 2:
+        return _order_of_columns(y_true, y_prob)
+    texts = sorted(label for label in set(seen.ravel().tolist()) if isinstance(label, str))
+    if texts:
+        raise ValueError(f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in column order.")
+    return None
+
+
+def _order_of_columns(y_true: ArrayLike, y_prob: ArrayLike) -> list[Any] | None:
+    """Order of one-hot classes by the names of their columns: of numbers, or of texts that are not merely sorted."""
+    own, others = frame_names(y_true, counted=True), frame_names(y_prob, counted=True)
+    names = own or others
+    places, as_given = label_places(others, names), list(range(len(names)))
+    if not names or (not own and label_places(names, as_given)):
+        return None  # by place, or by number
+    order = named_numbers(names, [])
+    if order is None and not any(isinstance(name, str) for name in names):
+        order = sorted(names)
+    if order is None:
+        known, order = names != sorted(names, key=str) and places in (None, as_given), names
+    else:
+        known = label_places(names, order) == as_given or (bool(own) and places is not None)
+    if not known:
+        beside = f" beside those of y_prob, {others}" if own and others else ""
+        rule = "one-hot y_true must say the order of its classes"
+        raise ValueError(f"{rule}, got columns named {names}{beside}: pass labels= in order.")
+    return order
 
 
 def multilabel_loss(
