@@ -199,6 +199,16 @@ def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any
     return values[places]
 
 
+def refuse_other_order(name: str, classes: Sequence[Any], y_prob: Any) -> None:
+    """Refuse what is listed by class where the classes are texts and a frame names its columns in another order."""
+    names, as_given = frame_names(y_prob), list(range(len(classes)))
+    if any(isinstance(each, str) for each in classes) and label_places(names, classes) not in (None, as_given):
+        raise ValueError(
+            f"{name} is read in the order of the classes, {list(classes)}, and the columns of y_prob are in another, "
+            f"{names}: pass labels= in the order of {name}."
+        )
+
+
 def check_probability_rows(y_prob: ArrayLike) -> NDArray[Any]:
     """Return probabilities of shape (rows, classes); one dimension is read as the second of two classes."""
     prob = to_array(y_prob, "y_prob")
@@ -339,7 +349,10 @@ def check_multiclass_tensor(
     if is_tensor(y_true):
         index = _tensor_index(torch, y_true.detach().to(prob.device), prob.shape[1], labels, one_column=one_column)
     else:
-        host = class_index(to_array(y_true, "y_true"), prob.shape[1], labels, one_column=one_column)
+        truth = to_array(y_true, "y_true")
+        if labels is not None and truth.ndim == 2:
+            truth = _one_hot_by_label(truth, y_true, to_array(to_host(labels), "labels").tolist())
+        host = class_index(truth, prob.shape[1], labels, one_column=one_column)
         index = torch.as_tensor(host, device=prob.device)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.multiclass import stated_labels
+from stakes.base.multiclass import class_names, named_values, refuse_other_order, stated_labels
 from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
@@ -1014,7 +1014,11 @@ def loss_calibration_test(
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
         labels = stated_labels(y_true, y_prob, labels)
-        factors = stated_factors(n_classes, stated, (keep, repeat), y_train, labels, pos_label=pos_label)
+        for name, value in (("class_weight", class_weight), ("keep", keep), ("repeat", repeat)):
+            if labels is None and value is not None and not isinstance(named_values(value, name), Mapping | str):
+                refuse_other_order(name, class_names(y_true, labels, n_classes), y_prob)
+        order = (validation.frame_names(y_true) or None) if labels is None else labels
+        factors = stated_factors(n_classes, stated, (keep, repeat), y_train, order, pos_label=pos_label)
         if logits:
             raise ValueError("logits=True is for two classes: pass the softmax of the logits.")
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)

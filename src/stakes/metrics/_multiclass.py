@@ -19,6 +19,7 @@ from stakes.base.multiclass import (
     index_names,
     is_tensor,
     named_numbers,
+    refuse_other_order,
     stated_labels,
     tensor_mean,
     weighted_mean,
@@ -364,11 +365,13 @@ def one_vs_rest_bounded_loss(
     n_classes = prob.shape[1]
     pairs = _pairs(bounds, n_classes)
     share = np.ones(n_classes)
-    if class_weight is not None:
+    if class_weight is not None or len(set(pairs)) > 1:
         classes = class_names(y_true, stated_labels(y_true, y_prob, labels), n_classes)
-        share = to_floats(in_class_order(class_weight, classes, "class_weight"), "class_weight")
-    if share.shape != (n_classes,) or not np.all(np.isfinite(share) & (share >= 0.0)):
-        raise ValueError(f"class_weight must hold {n_classes} finite numbers >= 0, got {share.tolist()}.")
+        listed = "class_weight" if len(set(pairs)) == 1 else "bounds"
+        if labels is None and not (listed == "class_weight" and index_names(class_weight)):
+            refuse_other_order(listed, classes, y_prob)
+        if class_weight is not None:
+            share = _shares_of(class_weight, classes)
     rows = np.zeros(len(index))
     for k, (low, high) in enumerate(pairs):
         if share[k] == 0.0:
@@ -379,6 +382,14 @@ def one_vs_rest_bounded_loss(
             factor = math.nan
         rows += share[k] * factor * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
+
+
+def _shares_of(class_weight: Any, classes: Sequence[Any]) -> Floats:
+    """Weight of each class in a sum over them."""
+    share = to_floats(in_class_order(class_weight, classes, "class_weight"), "class_weight")
+    if share.shape != (len(classes),) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        raise ValueError(f"class_weight must hold {len(classes)} finite numbers >= 0, got {share.tolist()}.")
+    return share
 
 
 def _pairs(bounds: Any, n_classes: int) -> list[tuple[float, float]]:

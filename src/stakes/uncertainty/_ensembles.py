@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
+from stakes.base.formulas import refuse_positive_first
 from stakes.base.validation import Bools, Floats
 from stakes.outputs.result_table import Tabular
 
@@ -107,6 +108,10 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 def _member_array(member_probs: ArrayLike) -> Floats:
     validation.check_same_order(member_probs=member_probs)
+    for k, member in enumerate(member_probs if isinstance(member_probs, list | tuple) else []):
+        refuse_positive_first(
+            validation.frame_names(member), f"member_probs[{k}]", "pass that of the positive class alone"
+        )
     array = validation.to_floats(validation.to_array(member_probs, "member_probs"), "member_probs")
     if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] != 2):
         raise ValueError(f"member_probs must have shape (n_members, n) or (n_members, n, 2), got {array.shape}.")
