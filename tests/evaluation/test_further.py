@@ -68,6 +68,29 @@ def test_models_are_judged_with_the_option_as_one_by_one(rows):
     assert found.selection.costs["deferring all"] == pytest.approx(all_deferred, rel=1e-12)
 
 
+@pytest.mark.parametrize("most", [50, 0.1])
+def test_deferring_all_is_no_decision_where_fewer_may_be_deferred(most):
+    rng = np.random.default_rng(2)
+    risk = expit(1.3 * rng.normal(size=500) - 2.0)
+    y = rng.random(500) < risk
+    result = evaluate(y, {"a": risk}, costs=0.2).with_deferral(0.02, capacity=most)
+    # any pair of thresholds with at most 50 cases between them: misses below it, fees in it, false alarms above it
+    ordered = y[np.argsort(risk)]
+    missed, alarms = (np.append(0, np.cumsum(mine)) for mine in (ordered, ~ordered))
+    least = min(
+        0.8 * missed[low] + 0.02 * (high - low) + 0.2 * (alarms[-1] - alarms[high])
+        for low in range(501)
+        for high in range(low, min(low + 50, 500) + 1)
+    )
+    found = result.deferral.selection
+    assert min(found.costs.values()) >= least / 500
+    assert found.possible == ("a",)
+    assert "deferring all" not in " ".join(result.deferral.conclusion)
+    assert "deferring-all" not in result.findings.codes
+    allowed = evaluate(y, {"a": risk}, costs=0.2).with_deferral(0.02, capacity=500).deferral.selection
+    assert allowed.costs["deferring all"] == pytest.approx(0.02)
+
+
 @pytest.mark.parametrize("asked", [(0.1, 0.3), (0.2, 0.9), 0.7])
 @pytest.mark.parametrize("errors", [(0.0, 0.0), (0.1, 0.25)])
 def test_fees_reach_to_where_no_case_is_worth_deferring(rows, asked, errors):

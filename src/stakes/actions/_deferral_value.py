@@ -23,6 +23,7 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
+    rows_within,
     settled_order,
 )
 from stakes.core.options import Options, refuse_weighing
@@ -607,7 +608,8 @@ class DeferredModels(Tabular):
     capacity : int, float or None
         How many cases may be deferred at most, or which share of them.
     selection : Selection
-        Which decision is best with the option, on total cost: models, treating all, no one, and deferring all.
+        Which decision is best with the option, on total cost: models, treating all, no one, and deferring all unless
+        the capacity forbids it.
     fees : ndarray
         From 0 to where no case is worth its fee.
     over_fees : dict of str to ndarray
@@ -669,7 +671,8 @@ def deferred_models(
 ) -> DeferredModels:
     """Evaluate clean rows of several models with unchanged scores."""
     option, measure = as_deferral(deferral), check_deferred(asked.costs)
-    cap = _checked(capacity, measure, next(iter(samples.values())))
+    sample = next(iter(samples.values()))
+    cap = _checked(capacity, measure, sample)
     found = {name: deferred_of(asked, sample, option, cap, codes=codes) for name, sample in samples.items()}
     rows = {name: deferred_rows(sample, measure, option, cap) for name, sample in samples.items()}
     fees = np.linspace(0.0, _highest_fee(asked, option), _FEES)
@@ -679,7 +682,9 @@ def deferred_models(
         name: np.array([asked.factor * table_integral(table, each, "score") for each in measures])
         for name, table in tables.items()
     }
-    chosen = _chosen(next(iter(samples.values())), rows, asked, option, codes)
+    total = float(_weight(sample).sum())
+    all_fit = cap is None or rows_within(cap, total) >= total
+    chosen = _chosen(sample, rows, asked, option, codes, all_fit=all_fit)
     return DeferredModels(found, option, float(cap) if isinstance(cap, Fraction) else cap, chosen, fees, curves)
 
 
@@ -694,21 +699,29 @@ def _most_unsure(costs: CostDistribution) -> float:
 
 
 def _chosen(
-    sample: BinarySample, models: dict[str, DeferredRows], asked: Options, option: Deferral, codes: Integers | None
+    sample: BinarySample,
+    models: dict[str, DeferredRows],
+    asked: Options,
+    option: Deferral,
+    codes: Integers | None,
+    *,
+    all_fit: bool,
 ) -> Selection:
-    """Choose among the models with the option, treating all, treating no one and deferring all."""
+    """Choose among the models with the option, treating all, treating no one and, if all fit, deferring all."""
     measure, y = asked.costs, sample.y
     worst = asked.factor * worst_losses(measure)
     factor = asked.factor * measure.mass
     deferred = factor * option.fee + worst * (option.false_positive_rate, option.false_negative_rate)
-    references = [np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0), np.where(y, deferred[1], deferred[0])]
+    references = dict(zip(REFERENCES, (np.where(y, 0.0, worst[0]), np.where(y, worst[1], 0.0)), strict=True))
+    if all_fit:
+        references[DEFER_ALL] = np.where(y, deferred[1], deferred[0])
     costs, unpaid = (
-        np.stack([*(factor * each for each in columns), *references], axis=1)
+        np.stack([*(factor * each for each in columns), *references.values()], axis=1)
         for columns in ([rows.total for rows in models.values()], [rows.decided for rows in models.values()])
     )
     largest = np.tile(np.maximum(worst, deferred)[:, None], costs.shape[1])
     raw, fixed = ((costs, largest), (unpaid, largest)), asked.prevalence is not None
     rows = CostRows(costs, y, _weight(sample), codes, largest, fixed, sample.origin, raw)
-    contest = rows.contest((*models, *REFERENCES, DEFER_ALL), len(models))
+    contest = rows.contest((*models, *references), len(models))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}
     return select(contest, scale=asked.scale, per=asked.per, where="With the option to defer, ", **options)  # type: ignore[arg-type]

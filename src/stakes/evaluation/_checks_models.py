@@ -640,11 +640,13 @@ def _harms_if_right(standings: Standings, name: str) -> float:
 
 
 def no_model_needed(standings: Standings) -> Observation | None:
-    """Deferring every case beside the best model with the option."""
+    """Deferring every case, where that is allowed, beside the best model with the option."""
     if standings.deferral is None:
         return None
     chosen = standings.deferral.selection
     reference = chosen.references[-1]
+    if reference in REFERENCES:
+        return None
     if chosen.chosen == reference:
         words = f"with the option to defer, {reference} costs no more than {{0}}, the best model"
         return Observation(words, (chosen.best_model,), {"cost": chosen.cost})
