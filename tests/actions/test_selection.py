@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from stakes import evaluate
 from stakes.actions import evaluate_actions
@@ -46,9 +47,28 @@ def test_a_constant_added_to_a_class_changes_no_choice(binary):
         evaluate_actions(y.astype(int), probs, matrices=m, actions=["act", "wait"]).selection
         for m in ([[0.2, 0.0], [0.0, 0.8]], [[0.2, 0.0], [-5.0, -4.2]])
     )
-    assert (moved.scale, plain.scale) == ("regret", "cost")
-    assert moved.cost == pytest.approx(plain.cost, abs=1e-14)
+    assert moved.cost == pytest.approx(plain.cost - 5.0 * y.mean(), abs=1e-12)
+    assert moved.possible == plain.possible
     assert moved.p_best == pytest.approx(plain.p_best, abs=1e-9)
+
+
+def test_a_gain_is_a_negative_cost_wherever_a_cost_is_stated():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 600, p=[0.6, 0.3, 0.1])
+    prob = np.exp(2.0 * np.eye(3)[y] + rng.normal(size=(600, 3)) + np.log([0.6, 0.3, 0.1]))
+    prob /= prob.sum(axis=1, keepdims=True)
+    matrix, names = np.array([[0.0, 1.0, 3.0], [2.0, -4.0, 1.0], [8.0, 5.0, -10.0]]), ["wait", "test", "treat"]
+    found = evaluate_actions(y, prob, matrices=matrix, actions=names)
+    incurred = matrix[y, (prob @ matrix).argmin(axis=1)]
+    means = {"model": incurred.mean(), **{f"always {name}": matrix[y, k].mean() for k, name in enumerate(names)}}
+    assert found.selection.costs == pytest.approx(means, abs=1e-12)
+    assert {row["model"]: row["cost"] for row in found.tables()["ranking"].rows} == pytest.approx(means, abs=1e-12)
+    alone = ttest_1samp(incurred, 0.0).confidence_interval()
+    assert found.selection.pointwise["model"] == pytest.approx(tuple(alone), rel=0.01)
+    low, high = found.selection.interval
+    assert (low < alone.low, alone.high < high) == (True, True)
+    assert found.conclusion[0].startswith(f"model costs {incurred.mean():.2f} per decision (95% interval {low:.2f} to ")
+    assert "Mean cost of a decision" in found.to_html()
 
 
 def test_findings_name_what_is_wrong():

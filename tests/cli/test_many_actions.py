@@ -1,6 +1,7 @@
 """`stakes evaluate --classes --cost-matrix`: the library's numbers, matrices either way round, and refusals."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -80,6 +81,19 @@ def test_a_matrix_may_have_actions_as_rows(file, cli, folder):
     assert found[0].out == found[1].out == found[2].out
     assert json.loads(found[0].out)["matrices"] == [costs.T.tolist()]
     assert "by_action.csv: its columns are the classes, so its rows are taken as actions" in found[1].err
+
+
+def test_gains_are_negative_costs_on_the_screen(file, rows, cli, folder):
+    index, probs = rows
+    gains = np.array(MATRIX) - np.array([0.0, 1.0, 7.0])[:, None]
+    write(folder / "gains.csv", "true", CLASSES, CLASSES, gains)
+    outcome = cli("evaluate", file, *ASKED, "--cost-matrix", "gains.csv")
+    assert outcome.code == 0, outcome.err
+    means = gains[index, (probs["gbm"] @ gains).argmin(axis=1)].mean(), *gains[index].mean(axis=0)
+    ranking = dict(zip(("gbm", *(f"always {name}" for name in CLASSES)), means, strict=True))
+    assert f"gbm costs least on these 300 rows: {means[0]:.3g} per decision" in outcome.out
+    shown = {name: float(re.search(rf"^{name} +(-?[\d.]+)", outcome.out, re.MULTILINE)[1]) for name in ranking}
+    assert shown == pytest.approx(ranking, abs=0.005)
 
 
 def test_one_action_alone_costs_what_it_costs_each_class(file, rows, cli, folder):

@@ -847,7 +847,7 @@ class ActionEvaluation(Tabular):
         """Which model or single action is best, and what may be said of it although it was picked for that.
 
         The same as :func:`stakes.inference.select_best`, with each action taken for all rows ("always ...") in place of
-        treating all and no one. Where a cost is negative, of regrets.
+        treating all and no one. Gains are negative costs.
 
         Examples
         --------
@@ -862,15 +862,14 @@ class ActionEvaluation(Tabular):
         if taken is not None:
             raise ValueError(f"y_prob must not call a model {taken!r}: that names an action for all rows.")
         costs = np.concatenate([self.cost_rows.costs, rows.problem.mean_matrix[rows.index]], axis=1)
-        scale = "cost" if rows.problem.matrices.min() >= 0.0 else "regret"
         best, max_loss = rows.best()[:, None], rows.max_loss()[:, None]
         beyond = np.maximum(costs - best[rows.index], 0.0)
         ends = np.concatenate([np.tile(max_loss, len(names)), rows.problem.mean_matrix], axis=1) - best
-        found = rows.cost_rows(costs if scale == "cost" else beyond, beyond, ends, whole=scale == "cost")
-        most = float(rows.problem.matrices.max() - min(rows.problem.matrices.min(), 0.0))
-        contest = replace(found.contest((*names, *single), len(names)), highest=most)
+        contest = rows.cost_rows(costs, beyond, ends).contest((*names, *single), len(names))
+        matrices = rows.problem.matrices
+        contest = replace(contest, lowest=float(matrices.min()), highest=float(matrices.max()))
         asked: dict[str, Any] = {"incumbent": self.incumbent, "n_tried": self.n_tried}
-        return inference.select(contest, **asked, confidence_level=self.confidence_level, scale=scale)
+        return inference.select(contest, **asked, confidence_level=self.confidence_level, scale="cost")
 
     def calibration(self, model: str | None = None) -> DecisionCalibration:
         """Test whether the decisions by a model cost what its probabilities announce.

@@ -130,7 +130,7 @@ class Selection(Tabular):
     confidence_level : float
         Of the set and of the intervals.
     scale : str
-        "regret", "integral" or "loss".
+        "regret", "integral" or "loss"; of decisions among many actions "cost".
     per : float
         Number of decisions that costs are counted in.
     unit : str
@@ -269,7 +269,7 @@ def _best_model_sentence(found: Selection) -> str:
 
 def _interval_sentence(found: Selection) -> str:
     low, high = (number(end) for end in found.interval)
-    unit = "" if found.scale == "regret" else fill("unit", scale=found.scale)
+    unit = fill("unit", scale=found.scale) if found.scale in {"integral", "loss"} else ""
     words = "picked_interval" if math.isfinite(found.interval[1]) else "picked_no_interval"
     interval = fill(words, level=level_name(found.confidence_level), low=low, high=high)
     tried = max(found.n_tried or 0, found.n_models)
@@ -632,7 +632,7 @@ class _Field:
     def intervals(self, critical: float) -> Intervals:
         """Intervals of the costs of all decisions at a normal critical value, converted to Student's t."""
         reach = self.spread(np.arange(len(self.means)), -1).reach(critical)
-        low = np.maximum(self.means - reach, 0.0).tolist()
+        low = np.maximum(self.means - reach, self.contest.lowest).tolist()
         high = np.minimum(self.means + reach, self.contest.highest).tolist()
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan))
         return found | dict(zip(self.names, zip(low, high, strict=True), strict=True))

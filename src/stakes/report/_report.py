@@ -392,15 +392,15 @@ def _name(text: object) -> str:
 
 
 def _actions_ranking(found: ActionEvaluation) -> str:
-    chosen, ranking = found.selection, found.tables()["ranking"]
+    ranking = found.tables()["ranking"]
     columns, models = ranking.view(("cost", "gap", "skill")), len(found.models)
     cells = HTML.rows(ranking.rows[:models], columns)
     cells += replace(HTML, missing="").rows(ranking.rows[models:], columns)
     rows = [[str(row["rank"] or ""), _name(row["model"]), *mine] for row, mine in zip(ranking.rows, cells, strict=True)]
     level = level_name(found.confidence_level)
-    heads = ["#", "Model", f"Mean {chosen.scale} of a decision", "Less that of the best", "Skill"]
+    heads = ["#", "Model", "Mean cost of a decision", "Less that of the best", "Skill"]
     words = (
-        f"<p>Intervals of the {chosen.scale} are simultaneous {level} intervals, of all rows at once, the others "
+        f"<p>Intervals of the cost are simultaneous {level} intervals, of all rows at once, the others "
         "pointwise. “Always …” takes one "
         "action for every case. Skill is the share saved of what lies between the best of these and perfect "
         "knowledge.</p>"

@@ -926,6 +926,8 @@ class Contest:
         default normal, from the covariance.
     highest : float, default inf
         The most that a mean can be.
+    lowest : float, default 0
+        The least that it can be: negative where there are gains.
     reason : str, default ""
         Why no difference can be shown; empty where one can.
 
@@ -944,6 +946,7 @@ class Contest:
     n_rows: int
     spread: Callable[[validation.Integers, validation.Integers], Spread] | None = None
     highest: float = math.inf
+    lowest: float = 0.0
     reason: str = ""
 
     def spread_of(self, a: validation.Integers, b: validation.Integers) -> Spread:
@@ -1020,7 +1023,7 @@ class CostRows:
         with np.errstate(invalid="ignore"):  # an infinite loss has no spread
             means, covariance = self.means, self.covariance()
         most, reason = float(self.largest.max()), self._design.unsure
-        return Contest(names, n_models, means, covariance, len(self.y), self.spread, most, reason)
+        return Contest(names, n_models, means, covariance, len(self.y), self.spread, most, reason=reason)
 
     def spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Variance of a less b, computed from the rows; -1 is no cost at all."""
