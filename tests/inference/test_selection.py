@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import costs, evaluate
+from stakes import costs, evaluate, expected_regret
 from stakes.inference import Contest, select, select_best
 
 COSTS = costs.Uniform(0.1, 0.3)
@@ -145,6 +145,31 @@ def test_more_models_tried_widen_the_interval_and_the_correction():
     assert [each.possible for each in found] == [found[0].possible] * 4
     assert "after correction for selection among 4 models;" in found[0].sentence
     assert "after correction for selection among 20 models tried;" in found[2].sentence
+
+
+def test_the_only_possible_best_of_the_decisions_shown_need_not_be_the_best_of_those_tried():
+    """Of 20 models whose order is known, the one of lowest cost is shown: it is said to be the best of those shown."""
+    wrong, noise, said = 0, np.linspace(0.3, 0.7, 20), []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=1000)
+        y = rng.random(1000) < 1.0 / (1.0 + np.exp(1.8 - 1.2 * z))
+        scores = 1.0 / (1.0 + np.exp(1.8 - (z + noise[:, None] * rng.normal(size=(20, 1000)))))
+        best = min(range(20), key=lambda k: expected_regret(y, scores[k], costs=COSTS))
+        found = select_best(y, {"mine": scores[best]}, costs=COSTS, n_tried=20)
+        wrong += best != 0
+        assert found.possible == ("mine",)
+        assert "the only possible best of 3 decisions shown," in repr(found)
+        said.append(found.sentences[1])
+    assert wrong >= 5
+    shown = "best of the decisions shown, treating everyone or no one included"
+    assert set(said) == {f"mine is the only possible {shown} (95%); 20 models were tried."}
+    both = {"mine": scores[best], "other": scores[best]}
+    assert select_best(y, both, costs=COSTS, n_tried=20).sentences[1] == (
+        f"The {shown}, is among mine and other (95%); 20 models were tried."
+    )
+    alone = select_best(y, both, costs=COSTS, n_tried=2)
+    assert "shown" not in alone.sentences[1] + repr(alone)
 
 
 def test_models_tried_and_not_shown_have_the_correlation_of_those_shown():

@@ -106,7 +106,7 @@ class Selection(Tabular):
         For the cost of the chosen decision, simultaneous and so valid after selection: around ``cost``, not around
         ``corrected_cost``.
     possible : tuple of str
-        The best decision is among these with the stated confidence.
+        The best of the decisions shown is among these with the stated confidence.
     p_best : dict of str to float
         Probability that each decision is the best of those shown, by a flat prior; identical decisions share theirs.
     expected_regret : float
@@ -181,6 +181,11 @@ class Selection(Tabular):
         return " ".join(self.sentences)
 
     @property
+    def _all_shown(self) -> bool:
+        """Whether no other model is said to have been tried."""
+        return (self.n_tried or 0) <= self.n_models
+
+    @property
     def models(self) -> tuple[str, ...]:
         """Names of the models."""
         return tuple(self.costs)[: self.n_models]
@@ -206,10 +211,10 @@ class Selection(Tabular):
         ]
 
     def __repr__(self) -> str:
-        count = len(self.costs)
-        place = f"the only possible best of {count} decisions"
+        among = f"best of {len(self.costs)} decisions{'' if self._all_shown else ' shown'}"
+        place = f"the only possible {among}"
         if len(self.possible) > 1:
-            place = f"one of {len(self.possible)} that may be the best of {count} decisions"
+            place = f"one of {len(self.possible)} that may be the {among}"
         return (
             f"Selection({self.chosen}, {place}, cost {self.cost:.4g} [{self.interval[0]:.4g}, {self.interval[1]:.4g}])"
         )
@@ -282,7 +287,9 @@ def _interval_sentence(found: Selection) -> str:
 def _best_set_sentence(found: Selection) -> str:
     level, included = level_name(found.confidence_level), ""
     count = _NUMBERS[found.n_models] if found.n_models < len(_NUMBERS) else str(found.n_models)
-    what = fill("best_decision") if found.references else fill("best_shown", count=count)
+    untold = "" if found._all_shown else fill("untold", count=f"{found.n_tried:,}")
+    of_all = "best_decision" if found._all_shown else "best_decision_shown"
+    what = fill(of_all) if found.references else fill("best_shown", count=count)
     if found.references:
         both = found.references == REFERENCES
         included = fill(
@@ -291,9 +298,10 @@ def _best_set_sentence(found: Selection) -> str:
     if len(found.possible) == 1:
         alone = found.possible[0]
         best, included = capital(named(alone)), "" if alone in found.references else included
-        return fill("only_possible", best=best, what=what, included=included, level=level)
+        return fill("only_possible", best=best, what=what, included=included, level=level, untold=untold)
     names = listed([named(name) for name in found.possible])
-    return fill("best_among", what=what, included=included and f"{included},", names=names, level=level)
+    told = {"what": what, "names": names, "level": level, "untold": untold}
+    return fill("best_among", included=included and f"{included},", **told)
 
 
 def _loss_sentence(found: Selection) -> str:
