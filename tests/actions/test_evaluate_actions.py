@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
+from scipy.stats import multinomial, t as student
 
 from stakes import costs, expected_regret
 from stakes.actions import decision_calibration_test, evaluate_actions
@@ -89,6 +89,53 @@ def test_p_value_where_one_row_weighs_as_much_as_fifty_of_a_thousand_others_is_t
     drawn = np.abs((rng.random((10_000, 1001)) < 0.4) @ weight - 0.4 * weight.sum())
     as_far = np.mean(drawn >= abs(y @ weight - 0.4 * weight.sum()) - 1e-9)
     assert found.by_action[0]["p_value"] == pytest.approx(as_far, abs=0.04)  # three standard errors of 1,999 draws
+
+
+DEAR = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [500.0, 400.0, 0.0]])
+
+
+@pytest.mark.parametrize("counts", [(160, 39, 1), (170, 30, 0), (150, 50, 0), (158, 40, 2)])
+def test_p_values_where_a_dear_class_is_expected_less_than_once_are_those_of_the_counts(counts):
+    prob = np.array([0.8, 0.1995, 0.0005])
+    found = decision_calibration_test(
+        np.repeat([0, 1, 2], counts), np.tile(prob, (200, 1)), matrices=DEAR, labels=[0, 1, 2], actions=["w", "t", "r"]
+    )
+    many = np.array([(200 - k - m, k, m) for m in range(8) for k in range(201 - m)])
+    gaps = np.abs(many @ DEAR[:, 0] - 200.0 * (prob @ DEAR[:, 0]))
+    as_far = gaps >= abs(np.array(counts) @ DEAR[:, 0] - 200.0 * (prob @ DEAR[:, 0])) - 1e-9
+    exact = multinomial(200, prob).pmf(many)[as_far].sum()
+    assert [found.p_value, found.by_action[0]["p_value"]] == pytest.approx([exact] * 2, abs=0.015)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_rows_that_differ_are_those_of_drawn_labels(seed):
+    rng = np.random.default_rng(seed)
+    prob = np.array([0.8, 0.1995, 0.0005]) * np.exp((0.3, 0.9)[seed % 2] * rng.normal(size=(120, 3)))
+    prob /= prob.sum(axis=1, keepdims=True)
+    weight = rng.uniform(0.5, 2.0, 120)
+    costed = DEAR[:, (prob @ DEAR).argmin(axis=1)].T
+    announced = (prob * costed).sum(axis=1)
+    labels = (rng.random((20_000, 120, 1)) > prob.cumsum(axis=1)).sum(axis=2)
+    drawn = np.abs((np.take_along_axis(costed[None], labels[:, :, None], axis=2)[:, :, 0] - announced) @ weight)
+    for y, gap in zip(labels[:8], drawn[:8], strict=True):
+        found = decision_calibration_test(
+            y, prob, matrices=DEAR, sample_weight=weight, labels=[0, 1, 2], actions=["w", "t", "r"]
+        )
+        assert found.p_value == pytest.approx(np.mean(drawn >= gap - 1e-9), abs=0.025)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("spread", "n"), [(0.0, 200), (0.3, 200), (0.5, 400), (0.7, 1000)])
+def test_right_probabilities_of_a_rare_dear_class_are_seldom_accused(spread, n):
+    said = np.zeros(2)
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        prob = np.array([0.8, 0.1995, 0.0005]) * np.exp(spread * rng.normal(size=(n, 3)))
+        prob /= prob.sum(axis=1, keepdims=True)
+        y = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+        found = decision_calibration_test(y, prob, matrices=DEAR, labels=[0, 1, 2], actions=["w", "t", "r"])
+        said += [found.p_value < 0.05, min(row["holm_p_value"] for row in found.by_action) < 0.01]
+    assert np.all(said / 400 <= [0.075, 0.02])
 
 
 def test_few_rows_of_an_action_are_tested_by_draws():

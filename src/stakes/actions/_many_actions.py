@@ -18,6 +18,7 @@ from stakes import inference
 from stakes.actions._deferral_value import mean_estimates
 from stakes.base.multiclass import class_names, stated_labels
 from stakes.base.validation import (
+    Bools,
     Floats,
     Integers,
     blocks,
@@ -334,8 +335,8 @@ def _masses(theta: CostDistribution, low: Floats, high: Floats) -> Floats:
 
 # Decision calibration: incurred against expected costs for stated matrices, over all rows and by action.
 
-_ENOUGH = 20.0  # equal rows that carry the variance, from which on the test is normal
-_DRAWS, _MOST_DRAWN = 1999, 200
+_LARGE = 20.0**-0.5  # in standard errors: of 20 equal changes of cost that carry the variance
+_DRAWS, _ROUNDED = 4999, 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -362,7 +363,7 @@ class DecisionCalibration(Tabular):
     >>> from stakes.actions import decision_calibration_test
     >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]]).sentence
-    'Decisions cost 0.250 and were announced to cost 0.450, a difference beyond chance (p = 0.03).'
+    'Decisions cost 0.250 and were announced to cost 0.450, a difference beyond chance (p = 0.029).'
     """
 
     announced: float
@@ -422,7 +423,7 @@ def decision_calibration_test(
     confidence_level : float, default 0.95
         Of the interval of the gap, in (0, 1).
     random_state : int, numpy Generator or None, default 0
-        For draws of the classes where few rows carry the costs of an action.
+        For draws of the classes where few rows, or a rare class, carry the costs.
 
     Returns
     -------
@@ -443,7 +444,7 @@ def decision_calibration_test(
     >>> from stakes.actions import decision_calibration_test
     >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]])
-    DecisionCalibration(gap -0.2, z -2.18, p = 0.03)
+    DecisionCalibration(gap -0.2, z -2.18, p = 0.029)
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
@@ -464,7 +465,7 @@ def calibration_of(
     beyond = np.maximum(every.announced + every.difference - best[rows.index], 0.0)  # what a class hides is incurred
     gaps = rows.cost_rows(every.difference[:, None], beyond[:, None], (rows.max_loss() - best)[:, None])
     gap = mean_estimates(gaps, {"gap": (0, -1)}, level)["gap"]
-    z, p = _with_clusters(every, every.p_value, gaps)
+    z, p = _with_clusters(every, every.p_value(rng), gaps)
     found = [_by_action(rows, prob, a, beyond, rng) for a in range(len(rows.actions))]
     taken = [each for each in found if each is not None]
     adjusted = inference.holm(np.array([each["p_value"] for each in taken]))
@@ -477,6 +478,7 @@ def calibration_of(
 class _Gap:
     """Difference of incurred and expected cost of each row, and its variance under the probabilities."""
 
+    prob: Floats
     difference: Floats
     announced: Floats
     deviation: Floats
@@ -494,7 +496,7 @@ class _Gap:
         occurred = np.arange(len(index)), index
         difference, rounding = deviation[occurred], 1e-12 * np.abs(beyond).max(axis=1)
         refuted = bool(np.any((prob[occurred] == 0.0) & (np.abs(difference) > rounding)))
-        return cls(difference, announced, deviation, weight, weight**2 * variance, refuted)
+        return cls(prob, difference, announced, deviation, weight, weight**2 * variance, refuted)
 
     @property
     def total(self) -> float:
@@ -507,23 +509,63 @@ class _Gap:
         spread = float(self.variance.sum())
         return self.total / math.sqrt(spread) if spread > 0.0 else math.nan
 
-    @property
-    def p_value(self) -> float:
-        return math.erfc(abs(self.z) / math.sqrt(2.0))
+    def p_value(self, rng: np.random.Generator) -> float:
+        """How often a gap would be as large by the probabilities: normal, but for large changes, which are drawn.
 
-    def small_p(self, prob: Floats, rng: np.random.Generator) -> float:
-        """P-value if few rows dominate the variance: simulate their classes, and treat the rest as normal."""
-        largest = float(self.variance.max(initial=0.0))
-        if self.refuted or not 0.0 < float(self.variance.sum()) < _ENOUGH * largest:
-            return self.p_value
-        order = settled_order(-self.variance, *prob.T, self.weight)
-        top, rest = order[:_MOST_DRAWN], order[_MOST_DRAWN:]
-        drawn = math.sqrt(float(self.variance[rest].sum())) * rng.standard_normal(_DRAWS)
-        for i in top[self.variance[top] > 0.0]:
-            share = prob[i] / prob[i].sum()
-            drawn += self.weight[i] * self.deviation[i][rng.choice(len(share), _DRAWS, p=share)]
-        as_far = np.abs(drawn) >= abs(self.total) - 1e-12 * math.sqrt(float(self.variance.sum()))  # rounding apart
-        return float(1 + np.count_nonzero(as_far)) / (_DRAWS + 1)
+        A row costs what its most probable class does, and jumps where it is of another class. Large jumps are few:
+        their squares, times their probabilities, add to no more than the variance times the number of classes.
+        """
+        spread, normal = float(self.variance.sum()), math.erfc(abs(self.z) / math.sqrt(2.0))
+        error, most = math.sqrt(spread), float(self.weight.max() * np.abs(self.deviation).max())
+        if self.refuted or not 2.0 * most > _LARGE * error > 0.0:
+            return normal
+        weight = self.weight / error  # all in standard errors
+        usual = np.take_along_axis(self.deviation, self.prob.argmax(axis=1)[:, None], axis=1)
+        jump = weight[:, None] * (self.deviation - usual)
+        large = (self.prob > 0.0) & (np.abs(jump) > _LARGE)
+        some = np.flatnonzero(large.any(axis=1))
+        if not len(some):
+            return normal
+        centre, variance = _drawn(jump[some], self.prob[some], large[some], rng)
+        centre += float(weight[some] @ usual[some, 0])
+        variance += max(1.0 - float(self.variance[some].sum()) / spread, 0.0)
+        far = max(abs(self.z) - _ROUNDED, 0.0)
+        most = float(np.where(self.prob > 0.0, weight[:, None] * np.abs(self.deviation), 0.0).max())
+        return min(_mean_tail(far, centre, variance), _bound(far, most))
+
+
+def _drawn(jump: Floats, prob: Floats, large: Bools, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Mean and variance of the sum of all jumps, given the large ones of each draw."""
+    small, share = np.where(large, 0.0, prob), np.where(large, prob, 0.0).sum(axis=1)
+    left = small.sum(axis=1)
+    mean = np.einsum("nk,nk->n", small, jump) / left
+    variance = np.maximum(np.einsum("nk,nk,nk->n", small, jump, jump) / left - mean**2, 0.0)
+    row, kind = np.nonzero(large)
+    rate = np.log1p(share / left)[row] * prob[row, kind] / share[row]  # at least one event has that share
+    more = jump[row, kind] - mean[row]
+    order = settled_order(more, rate, variance[row])
+    row, more, until = row[order], more[order], np.cumsum(rate[order])
+    count = rng.poisson(_DRAWS * until[-1])
+    event, draw = np.searchsorted(until[:-1], until[-1] * rng.random(count)), rng.integers(_DRAWS, size=count)
+    first = np.unique(draw * len(jump) + row[event], return_index=True)[1]  # a row is of one class
+    event, draw = event[first], draw[first]
+    gone = np.bincount(draw, variance[row[event]], _DRAWS)
+    return mean.sum() + np.bincount(draw, more[event], _DRAWS), np.maximum(variance.sum() - gone, 0.0)
+
+
+def _mean_tail(far: float, centre: Floats, variance: Floats) -> float:
+    """Mean probability that a normal number lies as far from 0, as by one more draw that does."""
+    from scipy.special import ndtr
+
+    error = np.sqrt(np.where(variance > _ROUNDED, variance, _ROUNDED**3))
+    tails = ndtr((centre - far) / error) + ndtr((-centre - far) / error)
+    return float(1.0 + tails.sum()) / (len(centre) + 1)
+
+
+def _bound(far: float, largest: float) -> float:
+    """Most that the probability of a sum so far from 0 can be: Bennett's inequality, on both sides."""
+    more = largest * far
+    return 2.0 * math.exp(-((1.0 + more) * math.log1p(more) - more) / largest / largest)
 
 
 def _with_clusters(found: _Gap, p_value: float, gaps: inference.CostRows) -> tuple[float, float]:
@@ -551,7 +593,7 @@ def _by_action(
     costs = {"announced": announced, "incurred": announced + gap, "gap": gap}
     most = (rows.max_loss() - rows.best())[:, None]
     gaps = rows.cost_rows(found.difference[:, None], (taken * beyond)[:, None], most)
-    z, p = _with_clusters(found, found.small_p(prob, rng), gaps)
+    z, p = _with_clusters(found, found.p_value(rng), gaps)
     return {"action": rows.actions[action], "share": share, **costs, "z": z, "p_value": p}
 
 
