@@ -55,6 +55,26 @@ def test_632_plus_of_the_oracle(actions_reference):
         assert list(plus632(apparent, out_of_bag, gamma)) == pytest.approx(stated, abs=1e-15)
 
 
+@pytest.mark.parametrize("method", ["cv", "632+"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_certain_prediction_that_is_wrong_costs_infinitely_much(method):
+    X, y = drawn(120, 0)
+    asked = {"costs": costs.LogOddsUniform(0.0, 1.0), "repeats": 1, "n_resamples": 5, "method": method}
+    found = evaluate_estimator(DecisionTreeClassifier(random_state=0), X, y, **asked)
+    prob = cross_val_predict(DecisionTreeClassifier(random_state=0), X, y, method="predict_proba")[:, 1]
+    with np.errstate(divide="ignore"):
+        assert found.cost == -np.log(np.where(y, prob, 1.0 - prob)).mean() == np.inf
+    assert np.isnan(found.interval).all()
+    assert found.note == "there is no interval: a probability of 0 or 1 was wrong, which costs infinitely much"
+    assert "cost infinite, no interval" in repr(found)
+    with pytest.raises(ValueError, match=r"is refused: the estimator overfits .relative overfitting 1\.00"):
+        evaluate_estimator(DecisionTreeClassifier(random_state=0), X, y, **asked | {"method": "harrell"})
+    plain = evaluate_estimator(LogisticRegression(), X, y, **asked | {"method": "cv"})
+    assert np.isfinite(plain.cost)
+    if method == "cv":
+        assert select_estimator({"tree": found, "plain": plain}, references=False).possible == ("plain",)
+
+
 def test_cross_validation_is_that_of_scikit_learn():
     X, y = drawn(300, 0)
     splitter = PredefinedSplit(np.arange(300) % 6)

@@ -95,7 +95,9 @@ class Plus(NamedTuple):
 def plus632(apparent: float, out_of_bag: float, no_information: float) -> Plus:
     """Efron and Tibshirani (1997): the more a model overfits, the more its out-of-bag loss counts."""
     capped, room = min(out_of_bag, no_information), no_information - apparent
-    overfitting = min(max((capped - apparent) / room, 0.0), 1.0) if room > 0.0 and capped > apparent else 0.0
+    overfitting = 0.0
+    if room > 0.0 and capped > apparent:  # two losses that are infinite are the same
+        overfitting = 1.0 if capped == no_information else (capped - apparent) / room
     weight = 0.632 / (1.0 - 0.368 * overfitting)
     plain = 0.368 * apparent + 0.632 * out_of_bag
     return Plus(plain, overfitting, weight, (1.0 - weight) * apparent + weight * capped)
@@ -132,7 +134,7 @@ class Refit(Tabular):
     scale : str
         "regret", "integral" or "loss".
     note : str
-        Why the interval is only approximate; empty otherwise.
+        Why the interval is only approximate, or why there is none; empty otherwise.
 
     Examples
     --------
@@ -266,6 +268,7 @@ class Refit(Tabular):
     def __repr__(self) -> str:
         low, high = (number(end) for end in self.interval)
         sure = f"{level_name(self.confidence_level)} interval {low} to {high}{', approximate' if self.note else ''}"
+        sure = "no interval" if math.isnan(self.interval[0]) else sure
         return f"Refit(cost {number(self.cost)}, {sure}; apparent {number(self.apparent)}, AUC {self.auc:.3f})"
 
 
@@ -369,7 +372,8 @@ def evaluate_estimator(
             _refuse_overfitting(overfitting)
             cost = apparent + drawn.optimism
     half, error = _reach(rows, 0, -1, asked.confidence_level), float(np.sqrt(rows.covariance()[0, 0]))
-    judged = (rows, y_prob, asked.confidence_level, asked.costs, asked.scale, _note(task.y))
+    half = half if math.isfinite(cost) else math.nan
+    judged = (rows, y_prob, asked.confidence_level, asked.costs, asked.scale, _note(task.y, cost))
     return Refit(cost, (max(cost - half, 0.0), cost + half), error, apparent, auc, method, overfitting, *judged)
 
 
@@ -386,7 +390,9 @@ def _refuse_overfitting(overfitting: float) -> None:
         )
 
 
-def _note(y: Bools) -> str:
+def _note(y: Bools, cost: float) -> str:
+    if math.isinf(cost):
+        return "there is no interval: a probability of 0 or 1 was wrong, which costs infinitely much"
     events = int(min(np.count_nonzero(y), np.count_nonzero(~y)))
     return "" if events >= _FEW_EVENTS else f"the interval is approximate: the rarer class has {events} rows"
 
@@ -501,7 +507,8 @@ class _Task:
         gaps, sums, counts = [], np.zeros(len(self.y)), np.zeros(len(self.y))
         for rows, prob in zip(drawn, self.all_scores([(rows, everyone) for rows in drawn]), strict=True):
             losses = self.row_losses(prob, self.y)
-            gaps.append(float(losses.mean() - losses[rows].mean()))
+            mean = float(losses.mean())
+            gaps.append(mean - float(losses[rows].mean()) if math.isfinite(mean) else mean)
             out = np.setdiff1d(everyone, rows)
             sums[out] += losses[out]
             counts[out] += 1.0

@@ -1011,7 +1011,8 @@ class CostRows:
 
     def covariance(self) -> validation.Floats:
         """Covariance of the means, by which every difference has the variance that :meth:`spread` gives it."""
-        units = self._design.units(self.costs.T)
+        with np.errstate(invalid="ignore"):  # an infinite loss has no spread
+            units = self._design.units(self.costs.T)
         finite = np.isfinite(units).all(axis=1)
         apart = units - units[finite].sum(axis=0) / max(np.count_nonzero(finite), 1)
         return np.asarray(units @ units.T + (self.inflation - 1.0) * (apart @ apart.T))
