@@ -13,14 +13,14 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils import estimator_checks
 
 import stakes.correction
@@ -271,11 +271,57 @@ def test_what_cannot_be_known_is_refused_with_what_to_pass(data, estimator, mess
     assert stated.predict_proba(other) == pytest.approx(undo_class_weight(raw, scale_pos_weight=3))
 
 
+@pytest.fixture(scope="module")
+def weighted():
+    """Rows whose events have a known probability, and weights that are constant within the classes."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 2))
+    y = (rng.random(800) < 1.0 / (1.0 + np.exp(2.2 - X.sum(axis=1)))).astype(int)
+    return X, y, np.where(y == 1, 8.0, 1.0)
+
+
 @pytest.mark.filterwarnings("ignore")  # scikit-learn 1.8 deprecates probability=
-def test_probabilities_that_are_refitted_without_weights_are_refused(data):
-    X, y, _, _ = data
-    with pytest.raises(ValueError, match="fits its probabilities afresh"):
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(probability=True),
+        NuSVC(nu=0.2, probability=True),
+        GridSearchCV(SVC(probability=True), {"C": [1.0]}, cv=2),
+        VotingClassifier([("a", SVC(probability=True)), ("b", LogisticRegression())], voting="soft"),
+        StackingClassifier([("a", LogisticRegression())], SVC(probability=True), cv=2),
+    ],
+)
+def test_probabilities_that_are_refitted_without_weights_are_refused(weighted, estimator):
+    X, y, weight = weighted
+    with pytest.raises(ValueError, match="SVC fits its probabilities afresh, without sample_weight"):
+        LossCorrectedClassifier(estimator).fit(X, y, sample_weight=weight)
+    same = np.full(len(y), 0.1)  # weighs no class more than another
+    assert LossCorrectedClassifier(estimator).fit(X, y, sample_weight=same).factors_.tolist() == [1.0, 1.0]
+    stated = LossCorrectedClassifier(estimator, class_weight=None).fit(X, y, sample_weight=weight)
+    assert stated.predict_proba(X) == pytest.approx(stated.estimator_.predict_proba(X), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_named_weights_that_refitted_probabilities_never_had_are_refused(weighted):
+    X, y, _ = weighted
+    with pytest.raises(ValueError, match="SVC fits its probabilities afresh, without class_weight='balanced'"):
         LossCorrectedClassifier(SVC(probability=True, class_weight="balanced")).fit(X[:200], y[:200])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CalibratedClassifierCV(SVC(), cv=3),
+        CalibratedClassifierCV(SVC(probability=True), cv=3),
+        StackingClassifier([("a", SVC(probability=True))], LogisticRegression(), cv=3),
+    ],
+)
+def test_weights_that_the_last_fit_has_are_undone(weighted, estimator):
+    X, y, weight = weighted
+    model = LossCorrectedClassifier(estimator).fit(X, y, sample_weight=weight)
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.03)
+    assert model.estimator_.predict_proba(X)[:, 1].mean() > 2 * y.mean()
 
 
 def test_calibrator_around_an_unweighted_model_needs_nothing(data):
@@ -414,6 +460,47 @@ def boosters():
         make = partial(xgboost.XGBClassifier, n_estimators=3, scale_pos_weight=9)
         yield make(objective="multi:softprob", num_class=2), "scale_pos_weight=9 amounts to with objective="
         yield make(objective=log_loss), "scale_pos_weight=9 amounts to with objective="
+
+
+def objectives():
+    """Boosters by their objective: whether the weights of rows multiply its odds, and the booster."""
+    if (lightgbm := optional("lightgbm")) is not None:
+        make = partial(lightgbm.LGBMClassifier, n_estimators=60, num_leaves=4, verbose=-1)
+        yield False, make(objective="cross_entropy_lambda")
+        yield False, make(app="cross_entropy_lambda")
+        for objective in (None, "binary", "cross_entropy", "xentropy"):
+            yield True, make(objective=objective)
+        for objective in ("multiclass", "softmax", "multiclassova", "ova"):
+            yield True, make(objective=objective, num_class=2)
+    if (xgboost := optional("xgboost")) is not None:
+        make = partial(xgboost.XGBClassifier, n_estimators=30, max_depth=2)
+        for objective in ("binary:hinge", "binary:logitraw"):
+            yield False, make(objective=objective)
+        yield True, make()
+        for objective in ("binary:logistic", "reg:logistic"):
+            yield True, make(objective=objective)
+        yield True, make(objective="multi:softprob", num_class=2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_of_rows_are_undone_only_where_the_objective_multiplies_odds_by_them(weighted):
+    X, y, weight = weighted
+    cases = list(objectives())
+    if not cases:
+        pytest.skip("needs xgboost or lightgbm.")
+    for undone, estimator in cases:
+        inside = VotingClassifier([("a", estimator)], voting="soft")
+        if undone:
+            for model in (estimator, inside):
+                found = LossCorrectedClassifier(model).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
+                assert found.mean() == pytest.approx(y.mean(), abs=0.03), estimator
+            continue
+        for model in (estimator, inside):
+            with pytest.raises(ValueError, match=r"what sample_weight amounts to with (objective|app)="):
+                LossCorrectedClassifier(model).fit(X, y, sample_weight=weight)
+        if hasattr(estimator, "class_weight"):  # LightGBM makes weights of rows of it
+            with pytest.raises(ValueError, match=r"class_weight=\{1: 8\} amounts to with (objective|app)="):
+                LossCorrectedClassifier(clone(estimator).set_params(class_weight={1: 8})).fit(X, y)
 
 
 def log_loss(y_true, score):

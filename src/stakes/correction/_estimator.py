@@ -27,17 +27,22 @@ from stakes.outcomes import decide_rows
 _LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost"}
 _BY_OBJECTIVE = ("scale_pos_weight", *UNBALANCED)
 _WEIGHT_NAMES = ("class_weight", "class_weights", "auto_class_weights", *_BY_OBJECTIVE)
-# the only objective under which the names above are the weight that they say, and where it is stated
-_OBJECTIVES = {
-    "lightgbm": ("binary", ("objective", "objective_type", "app", "application", "loss")),
-    "xgboost": ("binary:logistic", ("objective",)),
+# objectives under which the names above, and weights of rows, multiply the odds; and where an objective is stated
+_OF_RATIO = {"lightgbm": ("binary",), "xgboost": ("binary:logistic",)}
+_OF_ROWS = {
+    "lightgbm": (
+        *("binary", "cross_entropy", "xentropy", "multiclass", "softmax"),
+        *("multiclassova", "multiclass_ova", "ova", "ovr"),
+    ),
+    "xgboost": ("binary:logistic", "reg:logistic", "multi:softprob", "multi:softmax"),
 }
+_STATED = {"lightgbm": ("objective", "objective_type", "app", "application", "loss"), "xgboost": ("objective",)}
 _RANDOM_SAMPLERS = {"RandomUnderSampler", "RandomOverSampler"}
 _PRIOR_NAMES = ("priors", "class_prior")
 _CONSTANT = 1e-9
 _SUSPICIOUS = 2.0
 _INSTEAD = (
-    "Pass class_weight={label: weight} (None if it was trained without weights) and, for resampled rows, "
+    "Pass class_weight={label: weight} (None if its probabilities carry none) and, for resampled rows, "
     "keep={label: fraction kept} or repeat={label: times}."
 )
 
@@ -86,7 +91,7 @@ def read_training(
     _refuse_unknown(final, params, sampling_stated=sampling_stated)
     _read_params(final, params, fit, training)
     if sample_weight is not None:
-        _read_sample_weight(y, sample_weight, training)
+        _read_sample_weight(final, y, sample_weight, training)
     if prefit and not training.sources and not sampling_stated:
         raise ValueError(f"how the prefit {_name(final)} was trained cannot be seen. {_INSTEAD}")
     return training
@@ -142,8 +147,6 @@ def _refuse_unknown(model: Any, params: Mapping[str, Any], *, sampling_stated: b
             raise ValueError(f"{name} resamples inside, which cannot be seen. {_INSTEAD}")
     elif library not in _LIBRARIES and not any(key in params for key in _WEIGHT_NAMES):
         raise ValueError(f"whether {name} weights or resamples the classes cannot be seen. {_INSTEAD}")
-    if "probability" in params and params.get("class_weight") is not None:
-        raise ValueError(f"{name} fits its probabilities afresh, without the class weights. {_INSTEAD}")
     deep = model.get_params(deep=True) if hasattr(model, "get_params") else {}
     for key, value in deep.items():
         if _sets_prior(key.rpartition("__")[2], value):
@@ -168,12 +171,29 @@ def _resamples(key: str, value: Any) -> bool:
     return inside or hasattr(value, "fit_resample")
 
 
-def _refuse_objective(model: Any, params: Mapping[str, Any], source: str) -> None:
+def _refuse_objective(model: Any, source: str, known: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse a weight of a booster under an objective that takes no notice of it, or another one."""
-    wanted, names = _OBJECTIVES.get(type(model).__module__.partition(".")[0], ("", ()))
-    for name in names:
-        if params.get(name) is not None and params[name] != wanted:
+    library, params = type(model).__module__.partition(".")[0], model.get_params(deep=False)
+    for name in _STATED.get(library, ()):
+        if params.get(name) is not None and params[name] not in known[library]:
             raise ValueError(f"what {source} amounts to with {name}={params[name]!r} cannot be seen. {_INSTEAD}")
+
+
+def _refuse_unweighted(model: Any, source: str) -> None:
+    """Refuse weights of rows that the probabilities of a model never had, or had in another way."""
+    for part in _sources_of_probability(model):
+        if part.get_params(deep=False).get("probability") in (True, 1):  # not the text "deprecated"
+            raise ValueError(f"{_name(part)} fits its probabilities afresh, without {source}. {_INSTEAD}")
+        _refuse_objective(part, source, _OF_ROWS)
+
+
+def _sources_of_probability(model: Any) -> list[Any]:
+    """List a model and its members; of stacking what it fits last, of calibration nothing: its maps are weighted."""
+    model = getattr(model, "final_estimator_", model)
+    if hasattr(model, "calibrated_classifiers_"):
+        return []
+    parts = (model, *model.get_params(deep=True).values()) if hasattr(model, "get_params") else ()
+    return [part for part in parts if hasattr(part, "get_params") and not isinstance(part, type)]
 
 
 def _is_weighting(key: str, value: Any) -> bool:
@@ -190,7 +210,9 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
             continue
         source = f"{name}: {key}={value!r}"
         if key in _BY_OBJECTIVE:
-            _refuse_objective(model, params, source)
+            _refuse_objective(model, source, _OF_RATIO)
+        else:
+            _refuse_unweighted(model, f"{key}={value!r}")
         if isinstance(value, str) or value is True:
             _refuse_unseen_counts(source, fit, training)
             weights = _from_counts(key, value, fit.y, training, source)
@@ -231,14 +253,16 @@ def class_totals(y: NDArray[Any], classes: list[Any], weight: NDArray[Any] | Non
     return np.array([share[y == label].sum() for label in classes], dtype=float)
 
 
-def _read_sample_weight(y: NDArray[Any], weight: Floats, training: Training) -> None:
+def _read_sample_weight(model: Any, y: NDArray[Any], weight: Floats, training: Training) -> None:
     """Weights that are constant within each class act as class weights; others describe the population."""
     values = [weight[(y == label) & (weight > 0.0)] for label in training.classes]
     if any(len(of_class) == 0 for of_class in values):
         return
     means = np.array([of_class.mean() for of_class in values])
     if all(np.ptp(of_class) <= _CONSTANT * mean for of_class, mean in zip(values, means, strict=True)):
-        training.weigh(means, "sample_weight, constant within classes")
+        if np.ptp(means) > _CONSTANT * means.max():
+            _refuse_unweighted(model, "sample_weight")
+            training.weigh(means, "sample_weight, constant within classes")
     elif means.max() > _SUSPICIOUS * means.min():
         warnings.warn(
             "sample_weight varies within classes, so it is taken to describe the population and not undone; yet its "
