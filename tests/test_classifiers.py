@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -375,3 +376,51 @@ def test_a_classifier_of_money_keeps_its_requests_its_features_and_its_threshold
     shuffled = {name: values[::-1] for name, values in amounts.items()}
     with pytest.raises(ValueError, match="X and false_positive hold the same index labels in another order"):
         clone(asked).fit(X, y, **shuffled)
+
+
+class GivesLogOdds(LogisticRegression):
+    """A classifier whose probabilities are none, as those of XGBoost with ``binary:logitraw``."""
+
+    def predict_proba(self, X):
+        log_odds = self.decision_function(X)
+        return np.column_stack((1.0 - log_odds, log_odds))
+
+
+@every_model
+def test_scores_that_are_no_probabilities_are_refused(data, name):
+    X, y, other = data
+    inner = GivesLogOdds()
+    members = {"estimator": BaggingClassifier(inner, 5, random_state=0)} if "members" in name else {"estimator": inner}
+    model = clone(MODELS[name]).set_params(**members)
+    if name == "calibrated":  # a map of the scores, whatever they are
+        prob = model.fit(X, y).predict_proba(other)
+        assert prob.min() >= 0.0
+        assert prob[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+        return
+    with pytest.raises(ValueError, match=r"must give probabilities in \[0, 1\], got .* from predict_proba of "):
+        model.fit(X, y).predict(other)
+
+
+def test_probabilities_of_single_precision_are_taken(data):
+    X, y, other = data
+
+    class Rounded(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X).astype(np.float32) * np.float32(1.0 + 2e-7)
+
+    found, exact = (
+        LossCorrectedClassifier(inner).fit(100.0 * X, y).predict_proba(other) for inner in (Rounded(), INNER)
+    )
+    assert found == pytest.approx(exact, abs=1e-6)
+
+
+def test_log_odds_of_xgboost_are_refused(data):
+    xgboost = pytest.importorskip("xgboost", reason="needs XGBoost: pip install 'stakes[xgboost]'")
+    X, y, other = data
+    booster = xgboost.XGBClassifier(objective="binary:logitraw", n_estimators=30, max_depth=2)
+    assert booster.fit(X, y).predict_proba(other).min() < 0.0
+    model = LossCorrectedClassifier(booster, class_weight={0: 1, 1: 8}).fit(X, y)
+    with pytest.raises(ValueError, match="from predict_proba of XGBClassifier"):
+        model.predict(other)
+    calibrated = LossCorrectedClassifier(CalibratedClassifierCV(booster), class_weight=None).fit(X, y)
+    assert calibrated.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)

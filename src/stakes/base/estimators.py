@@ -22,6 +22,7 @@ from stakes.base.validation import Floats, one_is_positive, positive_label
 from stakes.outputs.text import shorten
 
 _LONGEST = 80
+_ROUNDING = 1e-6  # of probabilities in single precision
 
 
 class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,9 +48,14 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         Returns
         -------
         ndarray of shape (n, 2)
+
+        Raises
+        ------
+        ValueError
+            If what the estimator gives lies outside [0, 1].
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=float)
+        return _probabilities(self.estimator_, X)
 
     def _positive_prob(self, X: Any) -> Floats:
         return positive_column(self, self.predict_proba(X))
@@ -77,7 +83,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return self._out_of_fold(X, y, sample_weight, lambda fitted, rows: (self._positive_of(fitted, rows),))[0]
 
     def _positive_of(self, fitted: Any, X: Any) -> Floats:
-        return positive_column(self, fitted.predict_proba(X))
+        return positive_column(self, _probabilities(fitted, X))
 
     def _out_of_fold(
         self, X: Any, y: NDArray[Any], sample_weight: Floats | None, score: Callable[[Any, Any], tuple[Floats, ...]]
@@ -124,6 +130,18 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
 def _fit(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
     return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+
+
+def _probabilities(estimator: Any, X: Any) -> Floats:
+    """Predict probabilities, or raise where these are something else, as the log-odds of some boosters are."""
+    prob = np.asarray(estimator.predict_proba(X), dtype=float)
+    outside = prob[(prob < -_ROUNDING) | (prob > 1.0 + _ROUNDING)]
+    if len(outside):
+        raise ValueError(
+            f"estimator must give probabilities in [0, 1], got {outside[0]:.6g} from predict_proba of "
+            f"{type(estimator).__name__}: pass one that does, or CalibratedClassifierCV of scikit-learn around it."
+        )
+    return prob
 
 
 def check_gives_probabilities(estimator: Any) -> None:

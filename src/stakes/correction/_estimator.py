@@ -423,6 +423,11 @@ class LossCorrectedClassifier(BinaryClassifier):
         Returns
         -------
         ndarray of shape (n, K)
+
+        Raises
+        ------
+        ValueError
+            If what the estimator gives lies outside [0, 1].
         """
         return shift_rows(super().predict_proba(X), self.factors_)
 
