@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import BaggingClassifier
@@ -16,8 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import estimator_checks
 
 from stakes import expected_regret, get_scorer
@@ -232,6 +233,92 @@ def test_weights_are_routed_to_the_last_step_of_a_pipeline(data, name):
     assert not np.array_equal(
         unweighted.predict_proba(scaled.transform(other)), plain.predict_proba(scaled.transform(other))
     )
+
+
+weighing = pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith("boundary")])
+
+
+@weighing
+def test_weights_reach_the_last_step_of_a_pipeline_inside_without_routing(data, name):
+    X, y, other = data
+    weight = 1.0 + np.arange(len(y)) % 4
+    plain = clone(MODELS[name]).fit(X, y, sample_weight=weight)
+    one = make_pipeline(FunctionTransformer(), INNER)
+    several = [
+        one,
+        make_pipeline(FunctionTransformer(), one),
+        GridSearchCV(one, {"logisticregression__C": [1.0]}, cv=2),
+    ]
+    if name != "calibrated":  # which warns that it hands a search no weights
+        several.append(GridSearchCV(INNER, {"C": [1.0]}, cv=2))
+    for inner in several:
+        found = clone(MODELS[name]).set_params(estimator=inner).fit(X, y, sample_weight=weight)
+        assert found.predict_proba(other) == pytest.approx(plain.predict_proba(other), abs=1e-12), inner
+        assert np.array_equal(found.predict(other), plain.predict(other))
+    assert found.predict_proba(other) != pytest.approx(clone(MODELS[name]).fit(X, y).predict_proba(other), abs=1e-6)
+
+
+def test_weights_reach_a_pipeline_inside_a_calibration_and_its_maps(data):
+    X, y, other = data
+    weight = np.where(y == 1, 8.0, 1.0)
+    piped, plain = (
+        LossCorrectedClassifier(CalibratedClassifierCV(inner, cv=3)).fit(X, y, sample_weight=weight)
+        for inner in (make_pipeline(FunctionTransformer(), INNER), INNER)
+    )
+    assert piped.predict_proba(other) == pytest.approx(plain.predict_proba(other), abs=1e-12)
+
+
+@weighing
+def test_an_estimator_that_takes_no_weights_is_refused_by_name(data, name):
+    X, y, _ = data
+    nearest = KNeighborsClassifier()
+    for inner in (nearest, make_pipeline(StandardScaler(), nearest), GridSearchCV(nearest, {"n_neighbors": [3]})):
+        model = clone(MODELS[name]).set_params(estimator=inner)
+        if name == "calibrated":  # calibration warns, and weighs its maps alone
+            model.set_params(calibrate=None)
+        with pytest.raises(ValueError, match=r"must take sample_weight in fit, which .*KNeighborsClassifier\(.* not: "):
+            model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+class Halves(BaseEstimator):
+    """A sampler as those of imbalanced-learn are."""
+
+    def fit_resample(self, X, y):
+        return X[::2], y[::2]
+
+
+@weighing
+def test_weights_beside_a_sampler_are_refused(data, name):
+    X, y, _ = data
+    model = clone(MODELS[name])
+    for sampler, pipeline in samplers():
+        model.set_params(estimator=pipeline)
+        with pytest.raises(ValueError, match=f"sample_weight cannot follow the rows that {sampler} drops or repeats"):
+            model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def samplers():
+    """Pipelines with a sampler, and its name."""
+    yield "Halves", Pipeline([("halves", Halves()), ("last", INNER)])
+    try:
+        from imblearn.pipeline import make_pipeline as make_sampling_pipeline
+        from imblearn.under_sampling import RandomUnderSampler
+    except ImportError:
+        return
+    yield "RandomUnderSampler", make_sampling_pipeline(StandardScaler(), RandomUnderSampler(), INNER)
+
+
+def test_weights_pass_by_a_frozen_model_without_any(data):
+    frozen = pytest.importorskip("sklearn.frozen", reason="scikit-learn 1.6 or later")
+    X, y, _ = data
+    weight, fitted = 1.0 + np.arange(len(y)) % 4, KNeighborsClassifier(30).fit(X, y)
+    model = PlugInThresholdClassifier(frozen.FrozenEstimator(fitted)).fit(X, y, sample_weight=weight)
+    prob = fitted.predict_proba(X)[:, 1]
+    best = max(
+        2 * weight[(prob >= t) & (y == 1)].sum() / (weight[prob >= t].sum() + weight[y == 1].sum()) for t in prob
+    )
+    taken = prob >= model.threshold_
+    assert 2 * weight[taken & (y == 1)].sum() / (weight[taken].sum() + weight[y == 1].sum()) == pytest.approx(best)
 
 
 def priced(data):

@@ -92,7 +92,7 @@ class DeferralClassifier(BinaryClassifier):
         y : array_like of shape (n,)
             Labels with two values.
         sample_weight : array_like of shape (n,), optional
-            Weights >= 0, for the estimator and for the thresholds.
+            Weights >= 0, for the estimator (the last step of a pipeline) and for the thresholds.
 
         Returns
         -------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import model_selection
+from sklearn import get_config, model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics._scorer import _Scorer
 from sklearn.model_selection import check_cv
@@ -69,7 +71,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return self._inner()
 
     def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
-        self._store_fitted(_fit(self._model(), X, y, sample_weight))
+        self._store_fitted(fit_weighted(self._model(), X, y, sample_weight))
 
     def _store_fitted(self, fitted: Any) -> None:
         """Store the fitted estimator and copy its feature attributes."""
@@ -94,7 +96,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         for fold, (train, test) in enumerate(folds.split(rows, y), 1):
             weight, model = None if sample_weight is None else sample_weight[train], self._model()
             self._refuse_one_class(model, y, train, fold)
-            fitted = _fit(model, _safe_indexing(rows, train), y[train], weight)
+            fitted = fit_weighted(model, _safe_indexing(rows, train), y[train], weight)
             columns.append((test, score(fitted, _safe_indexing(rows, test))))
         out = np.full((len(columns[0][1]), len(y)), np.nan)
         for test, found in columns:
@@ -128,8 +130,46 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return {"binary_only": not self._multi_class, "_xfail_checks": self._expected_failed_checks}
 
 
-def _fit(model: Any, X: Any, y: NDArray[Any], sample_weight: Any) -> Any:
-    return model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+def fit_weighted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:
+    """Fit a model; weights reach the last step of a pipeline, and an error says where they cannot."""
+    if sample_weight is None:
+        return model.fit(X, y)
+    routed = get_config().get("enable_metadata_routing", False)
+    named = {"sample_weight": sample_weight} if routed else _named_weights(model, sample_weight)
+    if not named:
+        raise ValueError(
+            "estimator must take sample_weight in fit, which "
+            f"{shorten(repr(innermost(model)), _LONGEST)} does not: leave sample_weight out, or pass one that does."
+        )
+    with warnings.catch_warnings():
+        if len(named) > 1:  # calibration does not know that its pipeline has them too
+            warnings.filterwarnings("ignore", "Since .* does not appear to accept sample_weight")
+        return model.fit(X, y, **named)
+
+
+def _named_weights(model: Any, weight: Floats) -> dict[str, Any]:
+    """Name weights as ``fit`` takes them for the last step of a pipeline, also within a search or a calibration."""
+    if hasattr(model, "steps"):
+        _refuse_sampler(model)
+        name, last = model.steps[-1]
+        return {f"{name}__{key}": value for key, value in _named_weights(last, weight).items()}
+    inner = None if is_frozen(model) else getattr(model, "estimator", None)
+    parameters = signature(model.fit).parameters
+    if "sample_weight" in parameters:
+        below = isinstance(model, CalibratedClassifierCV) and inner is not None
+        return {"sample_weight": weight} | (_named_weights(inner, weight) if below else {})
+    if all(parameter.kind is not Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return {}
+    return {"sample_weight": weight} if inner is None else _named_weights(inner, weight)
+
+
+def _refuse_sampler(pipeline: Any) -> None:
+    for _, step in pipeline.steps[:-1]:
+        if hasattr(step, "fit_resample"):
+            raise ValueError(
+                f"sample_weight cannot follow the rows that {type(step).__name__} drops or repeats: leave out one of "
+                "the two."
+            )
 
 
 def _probabilities(estimator: Any, X: Any) -> Floats:
@@ -216,10 +256,15 @@ def innermost(estimator: Any) -> Any:
             estimator = estimator.best_estimator_
         elif isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
-        elif type(estimator).__name__ == "FrozenEstimator":
+        elif is_frozen(estimator):
             estimator = estimator.estimator
         else:
             return estimator
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Whether this is scikit-learn's FrozenEstimator, which came with version 1.6."""
+    return type(estimator).__name__ == "FrozenEstimator" and hasattr(estimator, "estimator")
 
 
 def follows_own_rule(estimator: Any) -> bool:

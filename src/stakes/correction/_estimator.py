@@ -15,7 +15,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import BinaryClassifier, find_positive_label
+from stakes.base.estimators import BinaryClassifier, find_positive_label, fit_weighted, is_frozen
 from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
 from stakes.correction._weights import FRACTIONS_BY_CLASS, UNBALANCED, Classes, shift_rows
 from stakes.outcomes import decide_rows
@@ -111,11 +111,6 @@ def _follow(model: Any, fit: _Fit, training: Training) -> Any:
             model = model.estimator
         else:
             return model
-
-
-def is_frozen(model: Any) -> bool:
-    """Whether this is scikit-learn's FrozenEstimator, which came with version 1.6."""
-    return type(model).__name__ == "FrozenEstimator" and hasattr(model, "estimator")
 
 
 def _read_sampler(sampler: Any, fit: _Fit, training: Training) -> None:
@@ -404,7 +399,7 @@ class LossCorrectedClassifier(BinaryClassifier):
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
         if self.prefit:
             check_is_fitted(given)
-        self._store_fitted(given if self.prefit else _fitted(clone(given), X, labels, weight))
+        self._store_fitted(given if self.prefit else fit_weighted(clone(given), X, labels, weight))
         self.classes_ = np.asarray(self.estimator_.classes_)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold two classes or more, got one class only: {self.classes_[0]!r}.")
@@ -520,14 +515,3 @@ class LossCorrectedClassifier(BinaryClassifier):
         if self.keep is not None or self.repeat is not None:
             training.keep = classes.sampling(self.keep, self.repeat)
         return training
-
-
-def _fitted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:
-    if sample_weight is None:
-        return model.fit(X, y)
-    from sklearn import get_config
-
-    name = "sample_weight"
-    if hasattr(model, "steps") and not get_config().get("enable_metadata_routing", False):
-        name = f"{model.steps[-1][0]}__sample_weight"
-    return model.fit(X, y, **{name: sample_weight})

@@ -97,7 +97,7 @@ class ExpectedUtilityClassifier(BinaryClassifier):
         y : array_like of shape (n,)
             Labels with two values.
         sample_weight : array_like of shape (n,), optional
-            Passed to the estimator. The expected utility counts every row once.
+            Passed to the estimator (to the last step of a pipeline). The expected utility counts every row once.
 
         Returns
         -------
@@ -248,7 +248,7 @@ class PlugInThresholdClassifier(BinaryClassifier):
         y : array_like of shape (n,)
             Labels with two values.
         sample_weight : array_like of shape (n,), optional
-            Weights >= 0, for the estimator and for the measure.
+            Weights >= 0, for the estimator (the last step of a pipeline) and for the measure.
         false_positive, false_negative : float or array_like of shape (n,), optional
             For ``measure="money"``: what acting on a negative, and not acting on a positive, costs in each row. They
             choose the threshold; the estimator is fitted without them.
