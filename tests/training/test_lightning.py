@@ -133,6 +133,16 @@ def test_logits_of_several_outputs_are_evaluated_as_their_probabilities():
     assert float(metric.compute()) == pytest.approx(expected, abs=1e-12)
 
 
+def test_targets_of_the_shape_that_binary_cross_entropy_wants_are_taken(rows):
+    prob, label, _ = rows
+    logit, target = torch.logit(prob.double())[:, None], label[:, None].double()
+    assert torch.nn.functional.binary_cross_entropy_with_logits(logit, target) > 0.0
+    metric = lightning_metric("bounded_brier_loss", logits=True)
+    for part in torch.arange(60).split(7):
+        metric.update(logit[part], target[part])
+    assert float(metric.compute()) == pytest.approx(float(((logit.sigmoid() - target) ** 2).mean()), abs=1e-12)
+
+
 def test_metric_with_its_rows_can_be_copied_and_sent_to_another_process(rows):
     prob, label, _ = rows
     metric = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4))

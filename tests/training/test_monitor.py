@@ -331,6 +331,41 @@ def test_cifar10_networks_streamed_as_at_once(network, load_data):
         assert monitor.compute() == pytest.approx(once, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["array", "list", "polars", "tensor"])
+@pytest.mark.parametrize("logits", [False, True])
+def test_labels_of_one_column_are_labels(kind, logits):
+    given = {
+        "array": np.asarray,
+        "list": np.ndarray.tolist,
+        "polars": lambda rows: pytest.importorskip("polars").DataFrame(rows, schema=["a"]),
+        "tensor": lambda rows: pytest.importorskip("torch").tensor(rows),
+    }[kind]
+    y, p, w = BINARY
+    p = p / 2.0
+    brier = np.average((p - y) ** 2, weights=w)
+    cost = np.average(np.where(p >= 0.2, 15.0 * (y == 0), 60.0 * (y == 1)), weights=w)
+    wanted = {"bounded_brier_loss": brier, "roc_auc_score": None, "money": 1000.0 * cost, "penalized_brier_loss": None}
+    scores = np.log(p / (1.0 - p)) if logits else p
+    for name, value in wanted.items():
+        asked = {"false_positive": 15, "false_negative": 60} if name == "money" else {}
+        monitor, plain = (MetricMonitor(name, logits=logits, **asked) for _ in range(2))
+        for part in (slice(0, 50), slice(50, 300)):
+            monitor.update(given(y[part, None].astype(float)), given(scores[part, None]), w[part])
+            plain.update(y[part], scores[part], w[part])
+        assert monitor.compute() == pytest.approx(plain.compute() if value is None else value, abs=1e-9)
+        alone = monitor.evaluate(given(y[:, None].astype(float)), given(scores[:, None]), w)
+        assert alone == pytest.approx(monitor.compute(), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["penalized_brier_loss", "ordinal_loss"])
+def test_labels_of_one_column_are_numbers_of_classes(name):
+    y, p, w = MULTI
+    once = METRICS[name].function(y, p, sample_weight=w)
+    assert MetricMonitor(name).update(y[:, None], p, w).compute() == pytest.approx(once, abs=1e-12)
+    with pytest.raises(ValueError, match=r"got shape \(300, 2\)"):
+        MetricMonitor(name).update(np.column_stack((y, y)), p, w)
+
+
 def test_monitor_takes_tensors():
     torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'stakes[torch]'")
     y, p, w = MULTI

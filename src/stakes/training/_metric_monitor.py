@@ -77,7 +77,7 @@ class TrainingScores:
         ``labels``: those of the columns, where names of columns state them.
         """
         labels = labels if self.labels is None else self.labels
-        scores = self._undone(_score_column(y_prob), {"labels": labels} | (self.correct or {}))
+        scores = self._undone(validation.to_array(y_prob, "y_prob"), {"labels": labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
     def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> validation.Floats:
@@ -128,12 +128,6 @@ class TrainingScores:
 
     def _checked(self, scores: NDArray[Any]) -> validation.Floats:
         return validation.check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
-
-
-def _score_column(y_prob: Any) -> NDArray[Any]:
-    """Scores as an array; a single column as a vector."""
-    scores = validation.to_array(y_prob, "y_prob")
-    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
 
 def _probabilities(logits: validation.Floats) -> validation.Floats:
@@ -351,11 +345,11 @@ class MetricMonitor:
 
         Parameters
         ----------
-        y_true : array_like of shape (n,) or (n, classes), or RowCosts
+        y_true : array_like of shape (n,), (n, 1) or (n, classes), or RowCosts
             Labels, or one-hot rows for a multi-class metric.
         y_prob : array_like or PyTorch tensor
-            Of shape (n, classes) for a multi-class metric; of shape (n,) or (n, 2) for a binary one. Probabilities,
-            unless the monitor was made with ``logits=True``.
+            Of shape (n, classes) for a multi-class metric; of shape (n,), (n, 1) or (n, 2) for a binary one.
+            Probabilities, unless the monitor was made with ``logits=True``.
         sample_weight : array_like of shape (n,), optional
             Weights >= 0; a batch of zeros adds nothing.
 
@@ -379,6 +373,7 @@ class MetricMonitor:
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         if not isinstance(y_true, Outcome) and not self.amount_is_weight and _all_zero(sample_weight, y_prob):
             return self
+        y_true, y_prob = _as_vector(y_true, "y_true"), _as_vector(y_prob, "y_prob")
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), self._on_host(y_prob))
         if self.metric.task == "binary":
@@ -392,7 +387,7 @@ class MetricMonitor:
             y_true, y_prob, sample_weight = to_host(y_true), self._on_host(y_prob), to_host(sample_weight)
         labels, columns = self._labels(y_true, y_prob)
         if not self._scores.as_given:
-            y_prob = class_columns(y_true, y_prob, labels, _score_column(y_prob))
+            y_prob = class_columns(y_true, y_prob, labels, validation.to_array(y_prob, "y_prob"))
             y_prob = self._scores.of_classes(y_prob, validation.frame_names(y_true) or columns.named)
         options = self.params | {"labels": labels}
         losses = self.metric.function(y_true, y_prob, per_sample=True, sample_weight=sample_weight, **options)
@@ -497,8 +492,8 @@ class MetricMonitor:
             return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
         # a mean over rows needs no table of sorted scores
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-        labels, weight = to_host(y_true), to_host(sample_weight)
-        scores, _ = self._corrected(self._on_host(y_prob), labels, weight, seen=_Columns())
+        labels, weight = to_host(_as_vector(y_true, "y_true")), to_host(sample_weight)
+        scores, _ = self._corrected(self._on_host(_as_vector(y_prob, "y_prob")), labels, weight, seen=_Columns())
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
     def settings(self) -> dict[str, Any]:
@@ -616,7 +611,7 @@ class MetricMonitor:
 
         ``seen``: what batches before have shown of them; a batch of one class cannot say.
         """
-        scores, columns = _score_column(y_prob), seen
+        scores, columns = validation.to_array(y_prob, "y_prob"), seen
         if scores.size and (scores.ndim == 2 or self._scores.by_order):
             columns = _two_columns(labels, self.params.get("pos_label"), weight, seen=seen)
             scores = validation.by_label(scores, y_prob, columns.labels)
@@ -643,6 +638,14 @@ def as_monitor(
     if beside:
         raise TypeError(f"a MetricMonitor carries its own settings, got {beside[0]}= beside it.")
     return metric
+
+
+def _as_vector(values: Any, name: str) -> Any:
+    """Take a single column for a vector: losses of PyTorch and Keras want labels of their scores' shape, (n, 1)."""
+    if isinstance(values, Outcome):
+        return values
+    found = values if is_tensor(values) else validation.to_array(values, name)
+    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else values
 
 
 def _all_zero(sample_weight: Any, y_prob: Any) -> bool:
@@ -1134,13 +1137,7 @@ def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, An
         validation.check_same_order(validation_data=batch)
         x, y_true, *weight = batch
         y_prob = model.predict(x, batch_size=batch_size, verbose=0) if arrays else model.predict_on_batch(x)
-        yield _column(y_true), _column(y_prob), weight[0] if weight else None
-
-
-def _column(values: Any) -> Any:
-    """Take a single column as a vector: Keras gives a sigmoid's output, and wants its labels, of shape (n, 1)."""
-    shape = tuple(getattr(values, "shape", ()))
-    return values[:, 0] if len(shape) == 2 and shape[1:] == (1,) else values
+        yield y_true, _as_vector(y_prob, "y_prob"), weight[0] if weight else None
 
 
 # Metrics of the library as torchmetrics, which Lightning logs, follows and merges over all processes.
