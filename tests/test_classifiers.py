@@ -161,7 +161,7 @@ def test_held_out_folds_of_texts_are_those_of_the_positive_class(data):
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
-@pytest.mark.parametrize("name", ["defer, fitted", "frozen", "plug-in", "boundary"])
+@pytest.mark.parametrize("name", ["defer, fitted", "frozen", "plug-in", "boundary", "calibrated"])
 @pytest.mark.parametrize(("negative", "positive"), [("ok", "bad"), (0, 1)])  # the positive class sorts first, or last
 def test_folds_whose_training_lacks_a_class_are_refused(data, name, negative, positive):
     X, y, _ = data
@@ -170,12 +170,13 @@ def test_folds_whose_training_lacks_a_class_are_refused(data, name, negative, po
     start = f"cv must leave rows of both classes to fit on, got none of {positive!r} in the "
     for inner in (INNER, GaussianNB()):  # the one refuses a single class itself, the other learns it
         model.set_params(estimator=inner, cv=5)
-        message = f"{start}400 training rows of fold 1 (y holds 1): pass stratified folds, such as StratifiedKFold(5)"
+        message = f"{start}400 training rows of fold 1 (1 of 500 rows): folds cannot divide a single row"
         with pytest.raises(ValueError, match=re.escape(message)):
             model.fit(X, single)
         site = np.where(y == 1, 0, np.arange(500) % 2)
         model.set_params(cv=PredefinedSplit(site))
-        with pytest.raises(ValueError, match=re.escape(f"{start}{site.sum()} training rows of fold 1")):
+        held = f"{start}{site.sum()} training rows of fold 1 ({y.sum()} of 500 rows): pass stratified folds, such as"
+        with pytest.raises(ValueError, match=re.escape(held)):
             model.fit(X, np.where(y == 1, positive, negative))
         with pytest.raises(ValueError, match=re.escape(f"got none of {negative!r} in the {site.sum()} training rows")):
             model.fit(X, np.where(y == 0, positive, negative))
@@ -192,6 +193,37 @@ def test_a_frozen_model_knows_both_classes_whatever_a_fold_holds(data):
     best = max(2 * np.sum(y[prob >= t]) / (np.sum(prob >= t) + y.sum()) for t in prob)  # F1
     taken = prob >= model.threshold_
     assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+def test_folds_of_a_calibration_within_a_fold_are_looked_at(data, calibrate):
+    X, _, _ = data
+    two = (np.arange(500) % 250 == 0).astype(int)  # of which each of five folds leaves one or both
+    model = ExpectedUtilityClassifier(INNER, calibrate=calibrate).fit(X, two)  # one is enough to fit to
+    assert 0.0 < model.predict_proba(X)[:, 1].mean() < 0.05
+    message = "got none of 1 in the 320 training rows of fold 5 (1 of 400 rows): folds cannot divide a single row"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        model.set_params(mode="frozen").fit(X, two)
+
+
+def test_folds_of_a_calibrated_frozen_model_may_lack_a_class(data):
+    frozen = pytest.importorskip("sklearn.frozen", reason="scikit-learn 1.6 or later")
+    X, y, other = data
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)  # the second of two folds leaves negatives only
+    inner = frozen.FrozenEstimator(GaussianNB().fit(X, y))
+    model = ExpectedUtilityClassifier(inner, calibrate="sigmoid", cv=KFold(2)).fit(X, y)
+    direct = CalibratedClassifierCV(inner, cv=KFold(2)).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(direct.predict_proba(other), abs=1e-12)
+
+
+@pytest.mark.parametrize("cv", [None, 3, lambda X, y: KFold(4).split(X, y)])
+def test_a_calibration_has_the_folds_of_cv(data, cv):
+    X, y, other = data
+    given, alike = (cv(X, y) if callable(cv) else cv for _ in range(2))
+    model = ExpectedUtilityClassifier(GaussianNB(), calibrate="isotonic", cv=given).fit(X, y)
+    direct = CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=alike).fit(X, y)
+    assert model.predict_proba(other) == pytest.approx(direct.predict_proba(other), abs=1e-12)
 
 
 def test_tags_of_older_scikit_learn_say_who_takes_several_classes():

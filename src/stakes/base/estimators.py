@@ -71,7 +71,11 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         return self._inner()
 
     def _fit_inner(self, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> None:
-        self._store_fitted(fit_weighted(self._model(), X, y, sample_weight))
+        self._store_fitted(self._fitted(self._model(), X, y, sample_weight))
+
+    def _fitted(self, model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:
+        """Fit a model to all rows, or to those of a fold."""
+        return fit_weighted(model, X, y, sample_weight)
 
     def _store_fitted(self, fitted: Any) -> None:
         """Store the fitted estimator and copy its feature attributes."""
@@ -96,7 +100,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         for fold, (train, test) in enumerate(folds.split(rows, y), 1):
             weight, model = None if sample_weight is None else sample_weight[train], self._model()
             self._refuse_one_class(model, y, train, fold)
-            fitted = fit_weighted(model, _safe_indexing(rows, train), y[train], weight)
+            fitted = self._fitted(model, _safe_indexing(rows, train), y[train], weight)
             columns.append((test, score(fitted, _safe_indexing(rows, test))))
         out = np.full((len(columns[0][1]), len(y)), np.nan)
         for test, found in columns:
@@ -110,10 +114,12 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         known = np.ravel(getattr(model, "classes_", ())).tolist() or np.unique(y[train]).tolist()  # a frozen one's own
         for label in self.classes_.tolist():
             if label not in known:
+                held = np.count_nonzero(y == label)
+                divided = "pass stratified folds, such as StratifiedKFold(5), or another cv that divides each class"
+                remedy = divided if held > 1 else "folds cannot divide a single row, so each class needs more"
                 raise ValueError(
                     f"cv must leave rows of both classes to fit on, got none of {label!r} in the {len(train)} training "
-                    f"rows of fold {fold} (y holds {np.count_nonzero(y == label)}): pass stratified folds, such as "
-                    "StratifiedKFold(5), or another cv that divides the rows of each class."
+                    f"rows of fold {fold} ({held} of {len(y)} rows): {remedy}."
                 )
 
     def __sklearn_tags__(self) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
 
 from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
 from stakes.base.validation import Floats, check_choice, check_same_order, check_weights, check_whole
@@ -160,6 +163,15 @@ class ExpectedUtilityClassifier(BinaryClassifier):
         if self.calibrate is None:
             return self._inner()
         return CalibratedClassifierCV(self._inner(), method=self.calibrate, cv=self.cv)
+
+    def _fitted(self, model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:
+        if self.calibrate is not None:
+            (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
+            for fold, (train, _) in enumerate(folds.split(rows, y), 1):
+                self._refuse_one_class(self._inner(), y, train, fold)
+            if isinstance(self.cv, Iterator):  # which has now been gone through
+                model.set_params(cv=folds)
+        return super()._fitted(model, X, y, sample_weight)
 
     def _solve(self, prob: Floats) -> ExpectedUtility:
         return expected_utility(prob, self.measure, zero_division=self.zero_division, correction=self.correction)
