@@ -195,6 +195,20 @@ def test_a_frozen_model_knows_both_classes_whatever_a_fold_holds(data):
     assert 2 * np.sum(y[taken]) / (taken.sum() + y.sum()) == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "name", ["defer, within a capacity", "defer, fitted", "frozen", "plug-in", "boundary", "calibrated"]
+)
+def test_a_generator_of_folds_that_is_used_up_is_refused_by_name(data, name):
+    X, y, other = data
+    folds = list(KFold(3).split(X, y))
+    model = clone(MODELS[name]).set_params(cv=(fold for fold in folds)).fit(X, y)  # the first time they are there
+    listed = clone(MODELS[name]).set_params(cv=folds).fit(X, y)
+    assert np.array_equal(model.predict(other), listed.predict(other))
+    for used_up in (model, model.set_params(cv=[])):
+        with pytest.raises(ValueError, match="cv must give at least one fold, got none: a generator can be gone throu"):
+            used_up.fit(X, y)
+
+
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
 def test_folds_of_a_calibration_within_a_fold_are_looked_at(data, calibrate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
 from typing import Any, ClassVar
 
@@ -97,10 +97,9 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         """Apply ``score`` out of fold; the result has a row for each array it returns and a column for each sample."""
         (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
         columns: list[tuple[Any, tuple[Floats, ...]]] = []
-        for fold, (train, test) in enumerate(folds.split(rows, y), 1):
-            weight, model = None if sample_weight is None else sample_weight[train], self._model()
-            self._refuse_one_class(model, y, train, fold)
-            fitted = self._fitted(model, _safe_indexing(rows, train), y[train], weight)
+        for train, test in self._splits(folds, rows, y, self._model()):
+            weight = None if sample_weight is None else sample_weight[train]
+            fitted = self._fitted(self._model(), _safe_indexing(rows, train), y[train], weight)
             columns.append((test, score(fitted, _safe_indexing(rows, test))))
         out = np.full((len(columns[0][1]), len(y)), np.nan)
         for test, found in columns:
@@ -108,6 +107,18 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
         if np.any(np.isnan(out)):
             raise ValueError("cv must put every row into a test fold.")
         return out
+
+    def _splits(self, folds: Any, X: Any, y: NDArray[Any], model: Any) -> Iterator[tuple[Any, Any]]:
+        """Go through folds, of which there must be one, and each must leave the model rows of both classes."""
+        fold = 0
+        for fold, (train, test) in enumerate(folds.split(X, y), 1):
+            self._refuse_one_class(model, y, train, fold)
+            yield train, test
+        if fold == 0:
+            raise ValueError(
+                "cv must give at least one fold, got none: a generator can be gone through once only, so pass a list "
+                "of its folds."
+            )
 
     def _refuse_one_class(self, model: Any, y: NDArray[Any], train: NDArray[Any], fold: int) -> None:
         """Refuse a fold whose model would not know both classes: its columns would stand for others, or be one."""

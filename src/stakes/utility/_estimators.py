@@ -167,8 +167,8 @@ class ExpectedUtilityClassifier(BinaryClassifier):
     def _fitted(self, model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:
         if self.calibrate is not None:
             (rows,), folds = indexable(X), check_cv(self.cv, y, classifier=True)
-            for fold, (train, _) in enumerate(folds.split(rows, y), 1):
-                self._refuse_one_class(self._inner(), y, train, fold)
+            for _ in self._splits(folds, rows, y, self._inner()):
+                pass
             if isinstance(self.cv, Iterator):  # which has now been gone through
                 model.set_params(cv=folds)
         return super()._fitted(model, X, y, sample_weight)
