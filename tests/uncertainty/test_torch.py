@@ -191,13 +191,13 @@ def test_own_encoder_and_three_classes():
         ({"prior": [1, np.nan]}, "prior must be finite and > 0"),
         ({"density": "planar"}, "density"),
         ({"training": "both"}, "training"),
-        ({"n_components": 0}, "n_components must be at least 1"),
+        ({"n_components": 0}, "n_components must be a whole number >= 1, got 0"),
         ({"bandwidth": -0.1}, "bandwidth must be finite and >= 0"),
         ({"certainty_budget": 0}, "certainty_budget must be finite and > 0"),
         ({"learning_rate": np.inf}, "learning_rate"),
         ({"entropy_weight": -1}, "entropy_weight"),
-        ({"epochs": 0}, "epochs must be at least 1"),
-        ({"batch_size": 1}, "batch_size must be at least 2"),
+        ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
+        ({"batch_size": 1}, "batch_size must be a whole number >= 2, got 1"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"dropout": 1}, "dropout"),
     ],
@@ -205,6 +205,27 @@ def test_own_encoder_and_three_classes():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         PosteriorNetwork(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["latent_dim", "n_components", "n_flow_layers", "epochs", "patience", "batch_size"])
+@pytest.mark.parametrize("value", [2.5, "3", np.inf])
+def test_counts_of_the_network_are_whole(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be "):
+        PosteriorNetwork(**{name: value}).fit(X, Y)
+    with pytest.raises(ValueError, match="hidden must be "):
+        PosteriorNetwork((8, value)).fit(X, Y)
+
+
+@pytest.mark.parametrize("density", ["mixture", "radial"])
+def test_whole_numbers_may_be_written_as_decimals(density):
+    counts = {"latent_dim": 2, "n_components": 3, "n_flow_layers": 2, "epochs": 2, "patience": 2, "batch_size": 200}
+    found, expected = (
+        PosteriorNetwork((kind(8),), density=density, random_state=0, **{name: kind(v) for name, v in counts.items()})
+        .fit(X, Y)
+        .predict_proba(X)
+        for kind in (float, int)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")  # a check skipped by its own conditions
@@ -308,13 +329,47 @@ def test_what_dropout_cannot_answer_is_refused():
         mc_dropout(torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout(0.0)), X)
     with pytest.raises(ValueError, match="at least one row"):
         mc_dropout(dropout_net(), np.zeros((0, 2)))
-    with pytest.raises(ValueError, match="batch_size must be at least 1"):
+    with pytest.raises(ValueError, match="batch_size must be a whole number >= 1, got 0"):
         mc_dropout(dropout_net(), X, batch_size=0)
     with pytest.raises(ValueError, match="dropout layer with p > 0"):
         mc_dropout(torch.nn.Linear(2, 1), X)
     with pytest.raises(ValueError, match="one or two values"):
         mc_dropout(dropout_net(3), X)
-    with pytest.raises(ValueError, match="n_samples must be at least 2"):
+    with pytest.raises(ValueError, match="n_samples must be a whole number >= 2, got 1"):
         mc_dropout(dropout_net(), X, n_samples=1)
     with pytest.raises(ValueError, match="in \\[0, 1\\]"):
         mc_dropout(dropout_net(), 100 * X, output="probabilities")
+
+
+@pytest.mark.parametrize("name", ["n_samples", "batch_size"])
+@pytest.mark.parametrize("value", [5.5, "5", None, np.nan])
+def test_numbers_of_passes_and_rows_are_whole(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be "):
+        mc_dropout(dropout_net(), X, **{name: value})
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.float16])
+def test_rows_of_any_floating_point_type_are_those_of_the_array(kind):
+    rows = np.round(X[:40] * 4.0) / 4.0  # exact in every type
+    for net in (dropout_net(), dropout_net().double()):
+        expected = mc_dropout(net, rows, n_samples=4, random_state=0)
+        found = mc_dropout(net, torch.tensor(rows, dtype=kind), n_samples=4.0, random_state=0)
+        np.testing.assert_array_equal(found.score, expected.score)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_that_may_not_be_written_to_are_copied():
+    rows = X[:40].astype(np.float32)
+    expected = mc_dropout(dropout_net(), rows, n_samples=4, random_state=0)
+    rows.flags.writeable = False
+    found = mc_dropout(dropout_net(), rows, n_samples=4, random_state=0)
+    np.testing.assert_array_equal(found.score, expected.score)
+    assert not rows.flags.writeable
+
+
+def test_numbers_of_an_embedding_stay_whole():
+    net = torch.nn.Sequential(
+        torch.nn.Embedding(3, 2), torch.nn.Flatten(), torch.nn.Dropout(0.5), torch.nn.Linear(2, 1)
+    )
+    rows = torch.tensor([[0], [2], [2]])
+    assert mc_dropout(net, rows, n_samples=4, random_state=0).score.shape == (3,)

@@ -328,7 +328,8 @@ def mc_dropout(
     module : torch.nn.Module
         With dropout layers. Maps rows to one value per row, shape (n,) or (n, 1), or to two, shape (n, 2).
     X : tensor or array_like of shape (n, ...)
-        Rows; an array is converted to the type of the module's parameters. Moved to the module's device.
+        Rows; an array, or a tensor of floating-point numbers, is converted to the type of the module's parameters.
+        Moved to the module's device.
     n_samples : int, default 50
         Passes, at least 2.
     output : {"logits", "probabilities"}, default "logits"
@@ -369,9 +370,10 @@ def mc_dropout(
     """
     torch = import_torch("mc_dropout")
     validation.check_choice(output, "output", ("logits", "probabilities"))
-    for name, value, least in (("n_samples", n_samples, 2), ("batch_size", batch_size, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}.")
+    n_samples, batch_size = (
+        validation.check_whole(value, name, least)
+        for name, value, least in (("n_samples", n_samples, 2), ("batch_size", batch_size, 1))
+    )
     layers = [layer for layer in module.modules() if _is_dropout(layer)]
     if not layers:
         raise ValueError(f"module must have a dropout layer with p > 0, got {type(module).__name__} without one.")
@@ -403,9 +405,11 @@ def _to_tensor(torch: Any, module: Any, X: Any) -> Any:
     device = None if like is None else like.device
     if isinstance(X, torch.Tensor):
         rows = X.to(device)
+        if like is not None and rows.is_floating_point():  # rows of an embedding stay whole numbers
+            rows = rows.to(like.dtype)
     else:
         dtype = torch.get_default_dtype() if like is None else like.dtype
-        rows = torch.as_tensor(np.asarray(X), dtype=dtype, device=device)
+        rows = torch.as_tensor(np.require(X, requirements="W"), dtype=dtype, device=device)
     if rows.ndim == 0 or len(rows) == 0:
         raise ValueError(f"X must hold at least one row, got shape {tuple(rows.shape)}.")
     return rows

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.multiclass import in_class_order
-from stakes.base.validation import Floats, as_fraction, check_choice, check_same_order, generator
+from stakes.base.validation import Floats, as_fraction, check_choice, check_same_order, check_whole, generator
 from stakes.uncertainty._ensembles import import_torch
 
 # A Posterior Network with scikit-learn's interface: probabilities, and the evidence behind them.
@@ -189,8 +189,8 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x, target = self._tensor(torch, rows), torch.as_tensor(index, device=self.device)
         data = Examples(x, target, *(torch.as_tensor(part, device=self.device) for part in split))
         self.module_ = self._module(x, prior)
-        how = {name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "patience")}
-        how["bandwidth"] = float(self.bandwidth)
+        how: dict[str, Any] = {name: int(getattr(self, name)) for name in ("epochs", "batch_size", "patience")}
+        how |= {"learning_rate": self.learning_rate, "bandwidth": float(self.bandwidth)}
         if self.training == "joint":
             self.history_ = train_jointly(self.module_, data, entropy_weight=self.entropy_weight, **how)
         else:
@@ -201,21 +201,21 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Encoder and densities, not yet trained."""
         from copy import deepcopy
 
-        encoder = deepcopy(self.encoder)
+        encoder, dim = deepcopy(self.encoder), int(self.latent_dim)
         if encoder is None:
-            encoder = make_encoder(x.shape[1], tuple(self.hidden), self.latent_dim, self.dropout)
+            encoder = make_encoder(x.shape[1], tuple(map(int, self.hidden)), dim, self.dropout)
         n_classes = len(self.classes_)
         density: Any
         if self.density == "radial":
-            density = RadialFlows(n_classes, self.latent_dim, self.n_flow_layers)
+            density = RadialFlows(n_classes, dim, int(self.n_flow_layers))
         else:
             components = max(2, round(0.5 * np.sqrt(len(x)))) if self.n_components is None else self.n_components
-            density = NormalMixture(n_classes, self.latent_dim, components)
+            density = NormalMixture(n_classes, dim, int(components))
         module = PosteriorModule(
             encoder,
-            make_shortcut(x, self.latent_dim) if self.residual else None,
+            make_shortcut(x, dim) if self.residual else None,
             density,
-            self.latent_dim,
+            dim,
             counts=self.class_counts_.astype(float).tolist(),
             prior=prior,
             log_budget=None if self.certainty_budget is None else float(np.log(self.certainty_budget)),
@@ -292,10 +292,13 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_choice(self.density, "density", ("mixture", "radial"))
         check_choice(self.training, "training", ("sequential", "joint"))
-        least = dict.fromkeys(("latent_dim", "n_components", "n_flow_layers", "epochs", "patience"), 1)
-        for name, low in (least | {"batch_size": 2}).items():
-            if getattr(self, name) is not None and getattr(self, name) < low:
-                raise ValueError(f"{name} must be at least {low}, got {getattr(self, name)}.")
+        for name in ("latent_dim", "n_flow_layers", "epochs", "patience"):
+            check_whole(getattr(self, name), name, 1)
+        check_whole(self.batch_size, "batch_size", 2)
+        for size in self.hidden:
+            check_whole(size, "hidden", 1)
+        if self.n_components is not None:
+            check_whole(self.n_components, "n_components", 1)
         for name in ("learning_rate", "certainty_budget"):
             if getattr(self, name) is not None and not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be finite and > 0, got {getattr(self, name)}.")
