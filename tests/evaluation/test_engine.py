@@ -169,6 +169,15 @@ def test_groups_in_the_engine_are_those_of_the_rows(lazy, changes):
             assert mine.corrected_miscalibration == pytest.approx(its.corrected_miscalibration, abs=1e-3)
 
 
+@pytest.mark.parametrize("value", [True, False, "main"])
+def test_a_group_column_with_one_value_in_the_engine_is_one_group(lazy, value):
+    """A day or a site in which a flag never varies: the value that no row has is no group."""
+    frame = lazy({name: COLUMNS[name] for name in ("y", "a")} | {"treated": [value] * ROWS})
+    found = evaluate_frame(frame, label="y", models=["a"], groups="treated", costs=(0.1, 0.4))
+    assert [(each.group, each.n_rows) for each in found.groups] == [(str(value), ROWS)]
+    assert found.groups[0].score == pytest.approx(found["a"].score, rel=1e-12)
+
+
 def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):
     asked = {"label": "y", "models": MODELS, "costs": (0.1, 0.4)}
     exact, coarse = (evaluate_frame(lazy(COLUMNS), **asked, resolution=cells) for cells in (None, 50))

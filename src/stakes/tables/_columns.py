@@ -122,7 +122,9 @@ def check_flat(name: str, dtype: Any, origin: Location) -> None:
 def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct values in ascending order and, for each row, the index of its value, -1 where missing."""
     if series.dtype == nw.Boolean:
-        return [False, True], _codes(series.cast(nw.Float64).to_numpy())
+        codes = _codes(series.cast(nw.Float64).to_numpy())
+        values = [value for value in (False, True) if np.any(codes == value)]
+        return values, np.minimum(codes, len(values) - 1)
     series = _sortable(series)
     present = series.drop_nulls()
     if series.dtype.is_numeric():
