@@ -93,6 +93,26 @@ def test_bad_data_is_one_message_and_exit_code_3(case, cli, folder, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [["evaluate"], ["evaluate", "--clusters", "c"], ["evaluate", "--rule", "optimal"], ["check"], ["compare"]],
+    ids=" ".join,
+)
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [("1e61", "must have a largest value of each class within [1e-60, "), ("1e155", "must be 0 or lie in [1e-140, ")],
+)
+def test_weights_beyond_what_errors_can_hold_are_bad_data(command, weight, said, cli, tmp_path):
+    file = tmp_path / "heavy.csv"
+    rows = [f"{k % 2},0.{1 + k % 7},0.{1 + k % 5},{weight},{k // 2}\n" for k in range(40)]
+    file.write_text(f"y,a,b,w,c\n{''.join(rows)}", encoding="utf-8")
+    options = ["--label", "y", "--models", "a", "--models", "b", "--weight", "w", "--costs", "0.1:0.3"]
+    outcome = cli(command[0], file, *command[1:], *options)
+    assert outcome.code == 3, outcome.err
+    parts = ["heavy.csv: column 'w'", said, "ivide all weights by a constant"]
+    assert [part for part in parts if part not in outcome.err] == [], outcome.err
+
+
+@pytest.mark.parametrize(
     ("file", "part"),
     [("nowhere.csv", "no such file"), (".", "folder"), ("no/where.parquet", "no such file")],
 )

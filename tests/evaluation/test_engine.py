@@ -230,6 +230,16 @@ def test_bad_values_are_refused_in_the_engine_by_column_and_count(lazy, changes,
             ask(lazy(good | changes), **asked)
 
 
+@pytest.mark.parametrize("asked", [{}, {"groups": "site"}, {"clusters": "site"}, {"prevalence": 0.02}], ids=str)
+@pytest.mark.parametrize("weight", [1e61, 1e-61])
+@pytest.mark.parametrize("make", [pl.DataFrame, polars_lazy])
+def test_weights_beyond_what_errors_can_hold_are_refused_by_column(make, weight, asked):
+    frame = make({**COLUMNS, "w": np.full(ROWS, weight)})
+    said = r"column 'w': must have a largest value of each class within \[1e-60, 1e\+60\] .*divide all weights"
+    with pytest.raises(DataError, match=said):
+        evaluate_frame(frame, label="y", models=["a"], weight="w", costs=(0.1, 0.4), **asked)
+
+
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [1.0, 2.0], [-1, 1]], ids=str)
 def test_labels_of_every_kind_are_read_in_the_engine(lazy, labels):
     columns = {"y": np.array(labels)[Y.astype(int)], "a": COLUMNS["a"], "b": COLUMNS["b"]}

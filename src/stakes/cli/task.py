@@ -340,8 +340,11 @@ class Task:
             said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
             raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
-            asked = replace(self.options, pos_label=self.source.pos_label)
+            asked = replace(self.options, pos_label=self.source.pos_label, sample_weight=self.source.weight)
             return self._about(evaluate_predictions(predictions, asked), predictions.source)
+        except DataError as error:
+            error.file = predictions.source
+            raise
         except ValueError as error:
             if predictions.outcome is None:
                 raise

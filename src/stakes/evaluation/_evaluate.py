@@ -49,6 +49,7 @@ from stakes.tables import (
     streams,
     why_clusters_need_rows,
 )
+from stakes.variance.sums import check_largest, members
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -134,6 +135,9 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
     )
     _refuse_one_class(tables[0], about.get("outcome"))
     samples = list(rows.values())
+    if samples[0].weight is not None:
+        for mine in members(samples[0].y):
+            check_largest(samples[0].weight[mine])
     if options.rule == "optimal":
         samples = [
             replace(sample, score=table.pav_by_score()[np.searchsorted(table.scores, sample.score)])
@@ -738,10 +742,10 @@ def _evaluate_frame(frame: Any, what: dict[str, Any], options: Options, resoluti
         raise ValueError(f"clusters must be the name of a column, got {type(options.clusters).__name__}.")
     if isinstance(frame, np.ndarray | Mapping | list | tuple):
         raise ValueError(f"frame must be a data frame, got {type(frame).__name__}: evaluate() takes arrays.")
-    if isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
-        return evaluate_lazy(frame, options, resolution=resolution, **what)
-    if resolution is not None:
-        return evaluate_lazy(as_lazy(frame), options, resolution=resolution, **what)
+    is_lazy = isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame)
+    if is_lazy or resolution is not None:
+        with _about_weights(options.sample_weight):
+            return evaluate_lazy(frame if is_lazy else as_lazy(frame), options, resolution=resolution, **what)
     predictions = frame_columns(
         frame,
         **what,
@@ -770,6 +774,18 @@ def divided(predictions: Predictions, options: Options) -> Options:
     return replace(options, sample_weight=None, pos_label=None, groups=groups, clusters=clusters)
 
 
+@contextmanager
+def _about_weights(column: str | None) -> Iterator[None]:
+    """Let weights that errors cannot be estimated from be bad data of their column."""
+    try:
+        yield
+    except ValueError as error:
+        argument, _, rule = str(error).partition(" ")
+        if column is None or argument != "sample_weight":
+            raise
+        raise DataError(rule.removesuffix("."), column=column) from None
+
+
 def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluation:
     """Evaluate the clean columns that the tables room read."""
     rows, asked = {}, divided(predictions, options)
@@ -779,14 +795,10 @@ def evaluate_predictions(predictions: Predictions, options: Options) -> Evaluati
             continue
         sample = BinarySample(predictions.y, scores, predictions.weight)
         rows[name] = sample if options.prevalence is None else reweighted(sample, options.prevalence)
-    return evaluate_rows(
-        rows,
-        replace(asked, pos_label=options.pos_label, neg_label=predictions.neg_label),
-        backend=predictions.backend,
-        n_dropped=predictions.n_dropped,
-        source=predictions.source,
-        outcome=predictions.outcome,
-    )
+    known = replace(asked, pos_label=options.pos_label, neg_label=predictions.neg_label)
+    about = {name: getattr(predictions, name) for name in ("backend", "n_dropped", "source", "outcome")}
+    with _about_weights(options.sample_weight):
+        return evaluate_rows(rows, known, **about)
 
 
 def _refuse_labels(y_true: Any, models: Mapping[str, Any], y_prob: Any) -> None:

@@ -367,8 +367,8 @@ def check_largest(weight: Floats | np.float64) -> None:
     if largest and not FOURTH_WELL[0] <= largest <= FOURTH_WELL[1]:
         raise ValueError(
             f"sample_weight must have a largest value of each class within [{FOURTH_WELL[0]:g}, {FOURTH_WELL[1]:g}] "
-            f"where errors are estimated, got {largest:g} (prevalence= weighs too): divide all weights by a constant, "
-            "which changes no result."
+            f"where errors are estimated, got {largest:g} (a stated prevalence weighs too): divide all weights by a "
+            "constant, which changes no result."
         )
 
 
