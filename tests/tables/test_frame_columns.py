@@ -1,6 +1,7 @@
 """Rows of several models come out of any frame the same, or the error names column, row and value."""
 
 import copy
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -57,6 +58,31 @@ ROW = st.tuples(
 
 def is_complete(row):
     return all(value is not None and value == value for value in row)  # noqa: PLR0124  (NaN differs from itself)
+
+
+PATTERNS = {"polars-lazy": ("*", "^w.*$"), "duckdb": ("*",)}  # which these engines expand to several columns
+
+
+@pytest.mark.parametrize("name", ["*", "^w.*$", "^w", "w$"])
+@pytest.mark.parametrize("role", ["label", "a", "weight", "group"])
+def test_a_name_that_an_engine_reads_as_a_pattern_is_never_another_column(build, engine, name, role):
+    """Not that of weights that the pattern finds beside it, nor of all."""
+    columns = {"label": ["no", "yes", "no"], "a": [0.1, 0.4, 0.3], "weight": [1.0, 2.0, 3.0], "group": ["x", "y", "x"]}
+    called = dict(zip(columns, columns, strict=True)) | {role: name}
+    frame = build({called[each]: values for each, values in columns.items()} | {"w2": [5.0, 6.0, 7.0]})
+    asked = {"label": called["label"], "models": [called["a"]], "weight": called["weight"], "groups": [called["group"]]}
+    if name in PATTERNS.get(engine, ()):
+        said = f"column {name!r}: {engine.split('-')[0]} reads this name as a pattern of several columns: rename"
+        with pytest.raises(DataError, match=re.escape(said)):
+            frame_columns(frame, **asked, pos_label="yes")
+        with pytest.raises(DataError, match=re.escape(said)):
+            group_scores_by(
+                frame, label=called["label"], score=called["a"], weight=called["weight"], by=called["group"]
+            )
+        return
+    rows = frame_columns(frame, **asked, pos_label="yes")
+    found = [rows.y.tolist(), rows.scores[0].tolist(), rows.weight.tolist(), rows.groups[called["group"]].tolist()]
+    assert found == [[False, True, False], *list(columns.values())[1:]]
 
 
 @given(st.lists(ROW, min_size=1, max_size=15).filter(lambda rows: any(is_complete(r) and r[3] for r in rows)))

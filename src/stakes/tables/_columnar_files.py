@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from stakes.base.validation import blocks
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Cells, Piece, check_flat, collected
+from stakes.tables._columns import Cells, Piece, check_flat, collected, refuse_patterns
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
@@ -460,6 +460,7 @@ class TypedFile:
     ) -> Iterator[Piece]:
         """Yield the rows in pieces."""
         del numbers, label  # the types say what is a number
+        refuse_patterns(columns, "polars", self.origin.file)
         chosen = self._lazy.select(list(dict.fromkeys(columns)))
         for part in blocks(self.n_rows, max(_PART, self.n_rows // _MOST_PARTS)):
             length = part.stop - part.start

@@ -121,10 +121,11 @@ def check_flat(name: str, dtype: Any, origin: Location) -> None:
 
 def encode(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct values in ascending order and, for each row, the index of its value, -1 where missing."""
+    series = series.alias("value")  # polars reads some names as patterns of columns
     if series.dtype == nw.Boolean:
-        codes = _codes(series.cast(nw.Float64).to_numpy())
-        values = [value for value in (False, True) if np.any(codes == value)]
-        return values, np.minimum(codes, len(values) - 1)
+        places = _codes(series.cast(nw.Float64).to_numpy())
+        values = [value for value in (False, True) if np.any(places == value)]
+        return values, np.minimum(places, len(values) - 1)
     series = _sortable(series)
     present = series.drop_nulls()
     if series.dtype.is_numeric():
@@ -203,7 +204,7 @@ def encode_labels(series: nw.Series[Any], origin: Location) -> tuple[list[Any], 
         found = encode_two_numbers(*_chunks(series))
         if found is not None:
             return found
-    distinct = series.drop_nulls().unique()
+    distinct = series.alias("value").drop_nulls().unique()  # as in encode
     if len(distinct) > _MANY_LABELS:
         raise _too_many(distinct.head(_SHOWN_LABELS).to_list(), len(distinct), origin, series.name)
     return encode(series)
@@ -661,6 +662,14 @@ def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError("column names must be distinct, this one occurs more than once", file=file, column=twice[0])
+
+
+def refuse_patterns(names: Iterable[str], engine: str, file: str | None = None) -> None:
+    """Refuse names of columns that an engine reads as patterns of several."""
+    for name in names:
+        if name == "*" or (engine == "polars" and name.startswith("^") and name.endswith("$")):
+            rule = f"{engine} reads this name as a pattern of several columns: rename the column"
+            raise DataError(rule, file=file, column=name)
 
 
 def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None) -> None:

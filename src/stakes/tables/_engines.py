@@ -35,7 +35,6 @@ from stakes.tables._columns import (
     Roles,
     as_array,
     check_flat,
-    choose_roles,
     collected,
     encode,
     encode_labels,
@@ -47,10 +46,10 @@ from stakes.tables._predictions import (
     INCOMPLETE_HINT,
     PROBABILITY_HINT,
     clean_rows,
-    column_names,
     frame_columns,
     from_native,
     is_missing,
+    roles_in,
 )
 
 Gaps = Sequence[tuple[str | float, str | float]]
@@ -107,7 +106,7 @@ def group_scores(
         raise ValueError(f"resolution must be a positive integer, got {resolution!r}.")
     native = from_native(frame)
     if isinstance(native, nw.LazyFrame):
-        roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=None)
+        roles = roles_in(native, label=label, models=[score], weight=weight, groups=None)
         held = None if resolution is not None else _held(native, roles)
         if held is None:
             return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
@@ -165,7 +164,7 @@ def group_scores_by(
     (['f', 'm'], [0.0, 1.0], 1)
     """
     native: Any = from_native(frame)
-    roles = choose_roles(column_names(native), (), label=label, models=[score], weight=weight, groups=[by])
+    roles = roles_in(native, label=label, models=[score], weight=weight, groups=[by])
     return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
 
 
@@ -521,7 +520,7 @@ def sum_pairs(
     """
     if not expressible(costs):
         raise ValueError(f"costs={costs!r} {NO_CLOSED_FORM}.")
-    roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
+    roles = roles_in(frame, label=label, models=models, weight=weight, groups=None)
     rows, max_loss = rows_with_gaps(frame, roles, costs, rule, pos_label)
     sums = _collected(rows, len(roles.models), powers, weighted=weight is not None)
     if not (np.array_equal(sums["whole"], sums["rows"]) and np.all(sums["off"] == 0.0)):
@@ -637,7 +636,7 @@ def other_label(
     2
     """
     native = from_native(frame).lazy()
-    roles = choose_roles(column_names(native), (), label=label, models=models, weight=weight, groups=None)
+    roles = roles_in(native, label=label, models=models, weight=weight, groups=None)
     found = labels_of(weighing(native, roles), roles, pos_label, partial(refuse, native, roles, pos_label))
     return next((plain_label(each) for each, positive in found if not positive), None)
 
@@ -830,7 +829,7 @@ def sum_clusters(
     >>> float(found["clusters"]), float(found["largest"]), found["have"].tolist()
     (3.0, 0.5, [2.0, 2.0])
     """
-    roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=[clusters])
+    roles = roles_in(frame, label=label, models=models, weight=weight, groups=[clusters])
     rows, max_loss = rows_with_gaps(frame, roles, costs, rule, pos_label)
     missing = choose(is_missing(nw.col("g0"), frame.collect_schema()[clusters]), 1, 0)
     names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), max_loss)

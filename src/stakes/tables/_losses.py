@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from stakes.base.validation import is_missing
 from stakes.outputs.hooks import nw
-from stakes.tables._columns import choose_roles, run
+from stakes.tables._columns import run
 from stakes.tables._engines import expressible, row_loss, rows_with_gaps
-from stakes.tables._predictions import column_names, frame_columns, from_native
+from stakes.tables._predictions import frame_columns, from_native, roles_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def sum_losses(
     if not expressible(costs):
         return None
     native = from_native(frame).lazy()
-    roles = choose_roles(column_names(native), (), label=label, models=models, weight=None, groups=groups)
+    roles = roles_in(native, label=label, models=models, weight=None, groups=groups)
     rows, _ = rows_with_gaps(native, roles, costs, rule, pos_label)
     sums = {"n": nw.len(), "whole": nw.col("off").count(), "off": nw.col("off").sum()}
     for i in range(len(models)):

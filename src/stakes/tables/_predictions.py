@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +37,7 @@ from stakes.tables._columns import (
     encode_labels,
     named_once,
     positive_labels,
+    refuse_patterns,
     reject_duplicates,
     require,
 )
@@ -166,9 +167,8 @@ def frame_columns(
     """
     native = from_native(frame)
     roles = model_columns(native, label=label, models=models, weight=weight, groups=groups, outcome=outcome)
-    chosen = native.select(*roles.used)
-    ordered = not isinstance(chosen, nw.LazyFrame) or chosen.implementation.is_polars()
-    eager = collected(chosen) if isinstance(chosen, nw.LazyFrame) else chosen
+    ordered = not isinstance(native, nw.LazyFrame) or native.implementation.is_polars()
+    eager = collected(native.select(*roles.used)) if isinstance(native, nw.LazyFrame) else native[list(roles.used)]
     rows = Gathered.from_frame(eager, roles, Location(ordered=ordered))
     return clean_rows(rows, roles, pos_label=pos_label, on_missing=on_missing, backend=backend_of(frame))
 
@@ -186,7 +186,15 @@ def model_columns(
     native = from_native(frame)
     numeric = [name for name, dtype in native.collect_schema().items() if dtype.is_numeric()]
     asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": groups, "outcome": outcome}
-    return choose_roles(column_names(native), numeric, **asked)
+    return roles_in(native, numeric, **asked)
+
+
+def roles_in(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], numeric: Collection[str] = (), **asked: Any) -> Roles:
+    """Assign roles to the columns of a frame, whose engine must not read a name as a pattern."""
+    roles = choose_roles(column_names(frame), numeric, **asked)
+    if isinstance(frame, nw.LazyFrame):
+        refuse_patterns(roles.used, frame.implementation.name.lower())
+    return roles
 
 
 def complete_rows(frame: nw.LazyFrame[Any], roles: Roles, on_missing: OnMissing) -> tuple[nw.LazyFrame[Any], int]:

@@ -14,9 +14,9 @@ from stakes.base.outcome import OutcomeFromColumns
 from stakes.base.validation import Bools, Floats
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import Location
-from stakes.tables._columns import NAME_MODELS, Roles, choose_roles, encode_labels, positive_labels, run, worked
+from stakes.tables._columns import NAME_MODELS, Roles, encode_labels, positive_labels, run, worked
 from stakes.tables._engines import check_types, is_positive, refuse, renamed, weighing
-from stakes.tables._predictions import column_names, from_native, refuse_both_classes
+from stakes.tables._predictions import column_names, from_native, refuse_both_classes, roles_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -72,7 +72,7 @@ def stream_rows(
     """
     if not streams(frame):
         return None
-    roles = choose_roles(column_names(frame), (), label=label, models=models, weight=weight, groups=None)
+    roles = roles_in(frame, label=label, models=models, weight=weight, groups=None)
     return (batch for batch, _ in _checked_batches(frame, roles, pos_label))
 
 
@@ -128,7 +128,7 @@ def _amount_roles(
     pos_label: object = None,  # noqa: ARG001  (which is no column)
 ) -> Roles:
     asked: dict[str, Any] = {"label": label, "models": models, "weight": weight, "groups": None, "outcome": outcome}
-    return choose_roles(column_names(frame), (), **asked)
+    return roles_in(frame, **asked)
 
 
 def _checked_batches(
