@@ -178,6 +178,50 @@ def test_a_group_column_with_one_value_in_the_engine_is_one_group(lazy, value):
     assert found.groups[0].score == pytest.approx(found["a"].score, rel=1e-12)
 
 
+def _groups_by_table_and_rows(weigh, n, seed):
+    rng = np.random.default_rng(seed)
+    s = rng.choice([0.05, 0.1, 0.15, 0.25, 0.4, 0.6], n)
+    columns = {"y": (rng.random(n) < s).astype(int), "a": s, "w": weigh(rng, s), "site": rng.choice(["x", "y"], n)}
+    asked = {"label": "y", "models": ["a"], "weight": "w", "groups": "site", "costs": (0.1, 0.3)}
+    rows = evaluate_frame(pl.DataFrame(columns), **asked)
+    kept = KeptEvaluation.from_json(KeptEvaluation.of(rows).to_json()).evaluate()
+    for found in (evaluate_frame(pl.LazyFrame(columns), **asked), kept):
+        yield from zip(found.groups, rows.groups, strict=True)
+
+
+@pytest.mark.parametrize("n", [300, 3000, 30_000])
+@pytest.mark.parametrize(
+    "weigh",
+    [
+        lambda rng, s: rng.lognormal(sigma=0.7, size=len(s)),
+        lambda rng, s: rng.lognormal(size=len(s)),
+        lambda rng, s: rng.choice([1.0, 20.0], len(s), p=[0.9, 0.1]),
+        lambda rng, s: rng.uniform(0.5, 2.0, len(s)),
+    ],
+    ids=["lognormal .7", "lognormal 1", "1 or 20", "uniform"],
+)
+def test_groups_whose_table_makes_their_interval_too_narrow_say_so(weigh, n):
+    """Sums of weights and of squares by score do not tell which rows are heavy: those of the rows are wider."""
+    for seed in range(4):
+        for mine, its in _groups_by_table_and_rows(weigh, n, seed):
+            of_table, of_rows = (np.diff([each.interval, each.skill_interval]).ravel() for each in (mine, its))
+            assert np.all(of_table <= of_rows * (1 + 1e-9))
+            said = "evaluate the rows in memory" in mine.note
+            assert said or np.all(of_table > 0.96 * of_rows)
+            assert not mine.note.startswith("the estimate") or its.note.startswith("the estimate")
+            assert "evaluate the rows" not in its.note
+
+
+@pytest.mark.parametrize(
+    "weigh", [lambda _, s: np.ones(len(s)), lambda _, s: 1.0 + 3.0 * s, lambda _, s: 0.1 + 0.0 * s]
+)
+def test_groups_whose_rows_weigh_the_same_at_each_score_have_the_interval_of_the_rows(weigh):
+    for mine, its in _groups_by_table_and_rows(weigh, 300, 0):
+        assert mine.interval == pytest.approx(its.interval, rel=1e-10)
+        assert mine.skill_interval == pytest.approx(its.skill_interval, rel=1e-10)
+        assert mine.note == its.note
+
+
 def test_cells_change_the_tables_within_their_bound_and_no_difference(lazy):
     asked = {"label": "y", "models": MODELS, "costs": (0.1, 0.4)}
     exact, coarse = (evaluate_frame(lazy(COLUMNS), **asked, resolution=cells) for cells in (None, 50))

@@ -323,7 +323,7 @@ def group_moments_of_tables(
 ) -> tuple[ManyPair, ManyPair]:
     """The same of groups of which the tables and the numbers of positive rows are known.
 
-    Where rows of unlike weights share a score, the degrees of freedom are approximate.
+    Where :func:`hides_weights`, the degrees of freedom are too large.
     """
     return _compared(joined(_table_sums(table, ups, costs, rule) for table, ups in tables), costs)
 
@@ -334,6 +334,17 @@ def _table_sums(table: ScoreTable, ups: int, costs: CostDistribution, rule: Rule
     used = [weight > 0.0 for weight, _ in columns]
     parts = [(k, losses[k][used[k]], weight[used[k]], square[used[k]]) for k, (weight, square) in enumerate(columns)]
     return replace(Sums.from_blocks(parts), count=np.array([table.n_rows - ups, ups], dtype=np.float64))
+
+
+def hides_weights(table: ScoreTable, ups: int) -> bool:
+    """Whether rows of unlike weights share a score: more rows than weight^2 / square (Cauchy-Schwarz).
+
+    Fourth powers of weights are then larger than square^3 / weight^2 (Hoelder).
+    """
+    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
+    rows = (float(ratio(weight * weight, square, 0.0).sum()) for weight, square in columns)
+    counts = table.n_rows - ups, ups
+    return any(found < count * (1.0 - _ALIKE) for found, count in zip(rows, counts, strict=True))
 
 
 def _compared(sums: Sums, costs: CostDistribution) -> tuple[ManyPair, ManyPair]:
