@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stakes import regret_curve
+from stakes import net_benefit_curve, regret_curve
 from stakes.display import BandDisplay
 from stakes.inference import confidence_band, consistency_band, difference_band
 
@@ -42,6 +42,15 @@ def test_band_of_a_curve_that_is_there_takes_its_colour_and_adds_no_line(rows):
     )
     assert np.allclose(band.bands_[0].get_facecolor()[0][:3], plt_rgb(second.lines_[0].get_color()))
     assert second.ax_.get_ylim() == limits
+
+
+def test_axes_of_a_curve_grow_until_they_hold_its_band(rows):
+    y, models = rows
+    curve = net_benefit_curve(y[:60], models["sharp"][:60], name="sharp").plot(bounds=(0.1, 0.4))
+    band = confidence_band(y[:60], models["sharp"][:60], "net_benefit", name="sharp", thresholds=np.linspace(0.1, 0.4))
+    assert band.simultaneous_low.min() < curve.ax_.get_ylim()[0]
+    low, high = band.plot(curve.ax_).ax_.get_ylim()
+    assert low < band.simultaneous_low.min() < band.simultaneous_high.max() < high
 
 
 def plt_rgb(color):

@@ -101,6 +101,20 @@ def test_figure_of_a_paper_takes_the_whole_range_and_one_threshold(costs, column
     assert [text.get_text() for text in figure.legends[0].get_texts()] == legend
 
 
+def test_figure_of_a_paper_holds_its_bands_but_for_a_plunge_below_as_much_as_is_above():
+    few = (RNG.random(500) < 1.0 / (1.0 + np.exp(3.2 - (z := RNG.normal(size=500))))).astype(int)  # about 20 events
+    wild = 1.0 / (1.0 + np.exp(1.0 - 4.0 * z))
+    for scores, (low, high), plunges in (
+        (1.0 / (1.0 + np.exp(3.2 - z)), (0.02, 0.2), False),
+        (wild, (0.02, 0.95), True),
+    ):
+        curves = evaluate(few, scores, costs=(low, high)).plot(kind="paper").axes[0]
+        bottom, top = curves.get_ylim()
+        shaded = curves.collections[-1].get_paths()[0].vertices[:, 1]
+        assert shaded.max() < top
+        assert (bottom == pytest.approx(-top) and shaded.min() < bottom) if plunges else shaded.min() > bottom
+
+
 def _bars(score, edges):
     """Weight between each two edges, the last one included."""
     places = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)

@@ -395,6 +395,23 @@ def test_reader_chooses_whose_band_is_drawn_in_both_figures(chromium, small):
     assert_clean(chromium, small)
 
 
+@pytest.mark.parametrize("view", ["near", "whole"])
+@pytest.mark.parametrize("key", ["regret", "decision"])
+def test_figures_of_few_events_hold_the_whole_band(chromium, folder, key, view):
+    rng = np.random.default_rng(1)
+    p = 1.0 / (1.0 + np.exp(3.2 - rng.normal(size=500)))
+    report = Report(evaluate((rng.random(500) < p) * 1, {"a": p, "b": p**1.1}, costs=(0.02, 0.2)), folder / "few.html")
+    opened(chromium, report)
+    chromium.run(f"document.querySelector('#figure-{key} [data-view={view}]').click()")
+    boxes = "[...document.querySelectorAll('#plot-{} .ground {}')].map((each) => each.getBBox())"
+    (frame,), bands = (
+        chromium.run(f"{boxes.format(key, part)}.map((box) => [box.y, box.y + box.height])")
+        for part in ("clipPath rect", ".band")
+    )
+    assert bands
+    assert all(frame[0] < top and bottom < frame[1] for top, bottom in bands)
+
+
 PATHS = """[...document.querySelectorAll('#plot-{} .curve')].map(path => path.getAttribute('d'))"""
 TICKS = """[...document.querySelectorAll('#plot-{} .tick.{}')].map(tick => [
     tick.textContent, Number(tick.getAttribute('{}'))])"""

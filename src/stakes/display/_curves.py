@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.validation import Floats
 from stakes.core.score_table import ScoreTable
@@ -352,7 +352,7 @@ _NOTHING = {
     "smooth": "calibrated",
 }
 _BAND, _INTERVAL = 0.14, 0.22  # opacity; the interval lies upon the band
-_EXTREME = 0.05  # this share of the highest and of the lowest bounds may leave the picture
+_EXTREME, _BEYOND = 0.05, 0.25  # this share of the bounds may leave the picture, if beyond this share of its height
 
 
 class BandDisplay(_axes.Display):
@@ -452,8 +452,9 @@ class BandDisplay(_axes.Display):
             for band in self.bands:
                 self._draw(band)
             self._draw_reference(shown)
+            estimates = np.concatenate([band.estimate[_within(band, shown)] for band in self.bands])
+            show_bands(self.ax_, self.bands, shown, self.ax_.get_ylim() if earlier else estimates)
             if not earlier:
-                self.ax_.set_ylim(self._y_limits(shown))
                 self._set_labels()
         return self
 
@@ -507,24 +508,6 @@ class BandDisplay(_axes.Display):
             y = x if rising else np.zeros(len(x))
             self.ax_.plot(x, y, color=_axes.REFERENCE_COLOUR, linewidth=0.8, gid=gid, zorder=2.0)
 
-    def _y_limits(self, shown: Range) -> Range:
-        """Limits that contain the estimates and most of the bounds: those of net benefit diverge near 1."""
-        heights: list[Floats] = [np.zeros(1)]
-        for band in self.bands:
-            inside = (band.thresholds >= shown[0]) & (band.thresholds <= shown[1])
-            if not inside.any():
-                inside[:] = True
-            low, high = band.simultaneous_low[inside], band.simultaneous_high[inside]
-            heights += [
-                band.estimate[inside],
-                np.quantile(low, [_EXTREME, 1.0]),
-                np.quantile(high, [0.0, 1.0 - _EXTREME]),
-            ]
-        every = np.concatenate(heights)
-        low_end, high_end = float(every.min()), float(every.max())
-        margin = 0.05 * (high_end - low_end) or 0.05
-        return low_end - margin * (low_end < 0.0), high_end + margin
-
     def _set_labels(self) -> None:
         band = self.bands[0]
         label = _Y_LABELS[band.kind] + ("" if band.per is None else f" per {band.per:,.6g}")
@@ -532,6 +515,26 @@ class BandDisplay(_axes.Display):
         self.ax_.set(xlabel=band.x_label.capitalize(), ylabel=label[0].upper() + label[1:])
         _axes.name_amounts(self.ax_, self.bands)
         self.ax_.yaxis.set_major_formatter(_axes.format_percent if band.of_rates else "{x:.6g}")
+
+
+def show_bands(ax: Axes, bands: Sequence[Band], shown: Range, seen: ArrayLike) -> None:
+    """Set the heights to hold what is to be seen, 0 and most of the bounds; of net benefit as far below 0 as above."""
+    inside = [(band, _within(band, shown)) for band in bands]
+    lows, highs = ([getattr(band, f"simultaneous_{end}")[at] for band, at in inside] for end in ("low", "high"))
+    low = min(0.0, *(np.quantile(bounds, _EXTREME) for bounds in lows))
+    high = max(0.0, *(np.quantile(bounds, 1.0 - _EXTREME) for bounds in highs))
+    every, reach = np.concatenate([[0.0], *lows, *highs]), _BEYOND * (high - low)
+    low, high = max(low - reach, float(every.min())), min(high + reach, float(every.max()))
+    margin = 0.05 * (high - low) or 0.05
+    bottom, top = min(np.min(seen), low - margin * (low < 0.0)), max(np.max(seen), high + margin)
+    plunges = bands[0].kind == "net_benefit" and not bands[0].is_difference  # near a threshold of 1
+    ax.set_ylim(max(bottom, min(np.min(seen), -top)) if plunges else bottom, top)
+
+
+def _within(band: Band, shown: Range) -> NDArray[np.bool_]:
+    """Which thresholds lie in the range shown; all where none does."""
+    inside = (band.thresholds >= shown[0]) & (band.thresholds <= shown[1])
+    return inside if inside.any() else ~inside
 
 
 def _edges(band: Band, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:

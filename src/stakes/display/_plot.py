@@ -19,7 +19,7 @@ from stakes.costs import CostDistribution
 from stakes.curves import BinnedReliability, BrierCurve, Curve, reliability_curve
 from stakes.display import _axes
 from stakes.display._axes import Legend, XScale
-from stakes.display._curves import BandDisplay
+from stakes.display._curves import BandDisplay, show_bands
 from stakes.display._decisions import ActionCostsDisplay, BoundaryDisplay, ValueOfInformationDisplay
 from stakes.display._reliability import BinnedReliabilityDisplay, DecompositionDisplay, ReliabilityDisplay
 from stakes.display._thresholds import (
@@ -38,7 +38,7 @@ from stakes.evaluation import (
     cost_of_terms,
     estimated_value,
 )
-from stakes.inference import RandomEffects
+from stakes.inference import Band, RandomEffects
 from stakes.information import ValueOfInformation
 from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
@@ -678,9 +678,7 @@ def plot_study(
     strip, table = figure.add_subplot(grid[1], sharex=curves), figure.add_subplot(grid[2])
     display = DecisionCurveDisplay(evaluation.curves("net_benefit"))
     display.plot(curves, bounds=(low, high), x_scale=x_scale, legend=None)
-    for line, band in zip(display.lines_, bands.values(), strict=True):
-        ends = band.simultaneous_low, band.simultaneous_high
-        curves.fill_between(band.thresholds, *ends, color=line.get_color(), alpha=_SHADED, linewidth=0.0)
+    _draw_bands(curves, display.lines_, [*bands.values()])
     _draw_scores(strip, evaluation, [line.get_color() for line in display.lines_], curves)
     _draw_table(table, cells)
     handles: list[Any] = list(display.lines_)
@@ -694,6 +692,14 @@ def plot_study(
     _axes.settle(figure)
     _axes.label_references(curves)
     return figure
+
+
+def _draw_bands(ax: Axes, lines: list[Line2D], bands: list[Band]) -> None:
+    """Shade what holds at all thresholds at once."""
+    for line, band in zip(lines, bands, strict=True):
+        ends = band.simultaneous_low, band.simultaneous_high
+        ax.fill_between(band.thresholds, *ends, color=line.get_color(), alpha=_SHADED, linewidth=0.0)
+    show_bands(ax, bands, ax.get_xlim(), ax.get_ylim())
 
 
 def _draw_scores(strip: Axes, evaluation: Evaluation, colours: list[Any], above: Axes) -> None:

@@ -76,7 +76,7 @@ class ThresholdFigure {
   constructor(key) {
     const { by, value, all, none, last } = KINDS[key];
     const kind = { value: (...at) => by * value(...at), all: (t) => by * all(t), none: (t) => by * none(t), by, last };
-    Object.assign(this, { key, kind, view: "near" });
+    Object.assign(this, { key, kind, ends: key === "regret" ? "regret" : "net_benefit", view: "near" });
     this.host = document.getElementById(`plot-${key}`);
     this.chart = new Chart(this.host, { readout: (t) => this.readout(t) });
   }
@@ -94,10 +94,12 @@ class ThresholdFigure {
   draw(state, results) {
     const [x0, x1] = windowOf(state, this.view, this.kind.last);
     const lines = drawnModels.map((model) => [model, ...this.points(model, x0, x1)]);
-    const [y0, y1] = this.heights(lines, x0, x1, state);
+    const bands = banded(results).filter((model) => model.band?.[this.ends]).map((model) => [model, ...this.limits(model)]);
+    const edges = bands.flatMap(([model, ...limits]) => limits.map((ys) => [model, bandThresholds, ys]));
+    const [y0, y1] = this.heights([...lines, ...edges], x0, x1, state);
     const { chart } = this;
     chart.frame({ x0, x1, y0, y1, xTicks: thresholdTicks(state, x0, x1), yWrite: tidy, xTitle: VIEWS[state.view].axis });
-    banded(results).filter((model) => model.band).forEach((model) => this.band(model));
+    bands.forEach(([model, low, high]) => chart.area(bandThresholds, low, high, colourOf(model)));
     const grid = Array.from({ length: 201 }, (_, k) => x0 + ((x1 - x0) * k) / 200);
     for (const [name, curve] of [[ALL, this.kind.all], [NONE, this.kind.none]]) {
       chart.line(grid, grid.map(curve), { colour: "--reference", dash: REFERENCE_DASHES[name], width: 1.8 });
@@ -122,6 +124,9 @@ class ThresholdFigure {
     let [low, high, plausible] = [Infinity, -Infinity, Infinity];
     for (const [, xs, ys] of lines) {
       ys.forEach((y, k) => {
+        if (xs[k] < x0 || xs[k] > x1) {
+          return;
+        }
         low = Math.min(low, y);
         high = Math.max(high, y);
         plausible = xs[k] >= range.low && xs[k] <= range.high ? Math.min(plausible, y) : plausible;
@@ -141,13 +146,10 @@ class ThresholdFigure {
     return [low - pad, high + pad];
   }
 
-  // A simultaneous band over the report's own range.
-  band(model) {
-    const ends = model.band[this.key === "regret" ? "regret" : "net_benefit"];
-    if (ends) {
-      const [limits, count] = [decoded(ends).map((end) => end * this.kind.by), bandThresholds.length];
-      this.chart.area(bandThresholds, limits.slice(0, count), limits.slice(count), colourOf(model));
-    }
+  // Both ends of a simultaneous band over the report's own range.
+  limits(model) {
+    const limits = decoded(model.band[this.ends]).map((end) => end * this.kind.by);
+    return [limits.slice(0, bandThresholds.length), limits.slice(bandThresholds.length)];
   }
 }
 
