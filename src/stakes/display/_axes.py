@@ -328,9 +328,15 @@ def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
     return span
 
 
+def plain(text: object) -> str:
+    """Write a text as it is: dollars begin no formula, and legends leave out no name that begins with "_"."""
+    escaped = str(text).replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 def about_rows(results: Iterable[Any]) -> str:
     """Join the notes on the rows of results: horizon and weighting."""
-    return "; ".join(dict.fromkeys(result.about for result in results if result.about))
+    return plain("; ".join(dict.fromkeys(result.about for result in results if result.about)))
 
 
 def name_rows(ax: Axes, results: Iterable[Any]) -> None:
@@ -596,7 +602,7 @@ def draw_models(ax: Axes, curves: Sequence[Curve], shown: Range) -> list[Line2D]
 def draw_line(ax: Axes, points: tuple[ArrayLike, ArrayLike], style: Style, name: str, **look: Any) -> Line2D:
     """Draw a model's line in its style."""
     every: dict[str, Any] = {"linewidth": 1.4, "gid": MODEL, "zorder": 2.5, **look}
-    (line,) = ax.plot(*points, color=style.color, linestyle=style.line, label=name, **every)
+    (line,) = ax.plot(*points, color=style.color, linestyle=style.line, label=plain(name), **every)
     return line
 
 
@@ -607,7 +613,7 @@ def draw_references(ax: Axes, curves: Iterable[Curve], shown: Range) -> list[Lin
             gid = f"{REFERENCE} {reference.name}"
             if not any(_lies_on(line, reference) for line in drawn(ax, REFERENCE) if line.get_gid() == gid):
                 x, y = points_to_draw(reference, shown, logit=ax.get_xscale() == "logit")
-                look: dict[str, Any] = {"gid": gid, "label": f"_{curve.name}"}  # a label that legends leave out
+                look: dict[str, Any] = {"gid": gid, "label": f"_{plain(curve.name)}"}  # a label that legends leave out
                 ax.plot(x, y, color=REFERENCE_COLOUR, linewidth=0.8, zorder=2.0, **look)
     return drawn(ax, REFERENCE)
 
@@ -669,7 +675,7 @@ def label_references(ax: Axes) -> None:
     references = [(line, str(line.get_gid()).removeprefix(f"{REFERENCE} ")) for line in drawn(ax, REFERENCE)]
     alike = Counter(name for _, name in references)
     for line, kind in references:
-        name = kind if alike[kind] == 1 else f"{kind} ({str(line.get_label()).removeprefix('_')})"
+        name = kind if alike[kind] == 1 else f"{kind} ({str(line.get_label()).removeprefix('_').strip()})"
         box = np.array([CHARACTER * font * (len(name) + 1), _LINE_HEIGHT * font])
         rivals = np.concatenate([names, *(places for other, (places, _) in paths.items() if other is not line)])
         rivals = np.unique(np.round(rivals / _STEP), axis=0) * _STEP  # jagged lines visit one place many times

@@ -212,7 +212,7 @@ class RocCurveDisplay(ShareCurvesDisplay):
         self.hull_lines_ = []
         for curve, line in zip(self.curves, self.lines_, strict=True):
             auc = f"AUC {curve.auc:.3f}"
-            line.set_label(auc if curve.name == "model" else f"{curve.name} ({auc})")
+            line.set_label(auc if curve.name == "model" else _axes.plain(f"{curve.name} ({auc})"))
             x, y = _axes.points_to_draw(curve.hull, shown)
             self.hull_lines_ += self.ax_.plot(x, y, color=line.get_color(), linewidth=0.6, zorder=2.2)
 
@@ -482,7 +482,7 @@ class BandDisplay(_axes.Display):
 
     def _draw(self, band: Band) -> None:
         known = {str(line.get_label()): line for line in _axes.drawn(self.ax_, _axes.MODEL)}
-        line = known.get(band.name)
+        line = known.get(_axes.plain(band.name))
         if line is None:
             style = _axes.model_style(len(known))
             marker = style.marker if len(band.thresholds) == 1 else None

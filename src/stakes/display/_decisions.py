@@ -99,13 +99,9 @@ class ActionCostsDisplay(_axes.Display):
         with self._picture(ax, legend):
             starts, self.bars_ = np.zeros(len(ranked)), []
             for k, name in enumerate(rows.classes):
-                look: Any = {
-                    "color": _axes.model_style(k).color,
-                    "hatch": _HATCHES[k // _ACTION_COLOURS % len(_HATCHES)],
-                }
-                bars = self.ax_.barh(
-                    places, parts[:, k], left=starts, label=f"class {name}", edgecolor=_axes.EMPTY_COLOUR, **look
-                )
+                look: Any = {"color": _axes.model_style(k).color, "edgecolor": _axes.EMPTY_COLOUR}
+                look |= {"hatch": _HATCHES[k // _ACTION_COLOURS % len(_HATCHES)], "label": _axes.plain(f"class {name}")}
+                bars = self.ax_.barh(places, parts[:, k], left=starts, **look)
                 self.bars_.append(bars)
                 starts = starts + parts[:, k]
             ends = np.array([each.regret.interval for each in ranked]).T
@@ -117,7 +113,7 @@ class ActionCostsDisplay(_axes.Display):
             self.lines_ = [
                 self.ax_.axvline(single, color=_axes.REFERENCE_COLOUR, linestyle="--", label="best single action")
             ]
-            self.ax_.set_yticks(places, [each.model for each in ranked])
+            self.ax_.set_yticks(places, [_axes.plain(each.model) for each in ranked])
             self.ax_.set_ylim(-0.6, len(ranked) - 0.4)
             self.ax_.set_xlim(left=0.0)
             known = "" if ranked[0].oracle == 0.0 else " beyond perfect knowledge"
@@ -363,7 +359,7 @@ class _UtilityCurvesDisplay(_axes.CurvesDisplay):
             margin = 0.02 * (shown[1] - shown[0])
             self.ax_.set_xlim(shown[0] - margin, shown[1] + margin)
             self.ax_.set_ylim(low - beside, high + beside)
-            self.ax_.set(xlabel=self.x_label, ylabel=self._y_label())
+            self.ax_.set(xlabel=self.x_label, ylabel=_axes.plain(self._y_label()))
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
         self._format_x()
         return self
@@ -382,7 +378,7 @@ class _UtilityCurvesDisplay(_axes.CurvesDisplay):
 
     def _named(self, curve: UtilityCurve, text: str) -> str:
         """Put the curve's name in front of a remark where there are several."""
-        return text if len(self.curves) == 1 else f"{curve.name}, {text}"
+        return text if len(self.curves) == 1 else _axes.plain(f"{curve.name}, {text}")
 
     def _mark(self, curve: UtilityCurve, line: Line2D) -> None:
         raise NotImplementedError

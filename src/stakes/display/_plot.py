@@ -134,7 +134,7 @@ class BoundaryExplanationDisplay(_axes.Display):
                 label = f"{name}: {int(rows.sum()):,} of {len(rows):,} rows"
                 self.lines_ += self.ax_.plot(apart[k, shown], places, label=label, **look)
             self.ax_.axvline(0.0, color=_axes.REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
-            self.ax_.set_yticks(places, [found.features[k] for k in shown])
+            self.ax_.set_yticks(places, [_axes.plain(found.features[k]) for k in shown])
             self.ax_.tick_params(axis="y", length=0)
             self.ax_.set_ylim(-0.6, len(shown) - 0.4)
             self.ax_.set_xlabel("Standardised difference from rows that do not change sides")
@@ -250,8 +250,8 @@ class MonitorDisplay:
     def _line(self, ax: Axes, values: Any, name: str, index: int) -> Line2D:
         style = _axes.model_style(index)
         finite = np.where(np.isfinite(values), values, math.nan)
-        (line,) = ax.plot(np.arange(len(values)), finite, color=style.color, linewidth=1.4, label=name)
-        ax.set_ylabel(name)
+        (line,) = ax.plot(np.arange(len(values)), finite, color=style.color, linewidth=1.4, label=_axes.plain(name))
+        ax.set_ylabel(_axes.plain(name))
         ax.tick_params(labelsize=_axes.SMALL)
         ax.grid(visible=True, axis="y", color=_axes.GUIDE_COLOUR, linewidth=0.5)
         return line
@@ -277,7 +277,7 @@ class MonitorDisplay:
             self.markers_[criterion, choice.rule] = marker
         if not math.isnan(chosen[0].correlation):
             text = f"correlation with {self.comparison.target}: {chosen[0].correlation:.2f}"
-            ax.set_title(text, loc="right", fontsize=_axes.SMALL, pad=2)
+            ax.set_title(_axes.plain(text), loc="right", fontsize=_axes.SMALL, pad=2)
 
 
 # A cost monitor over its days: what they cost and promised, the running mean with its limits, and the evidence.
@@ -493,7 +493,7 @@ class HorizonDisplay:
         self.bars_ = {name: self._draw(ax, name) for name, ax in self.axes_.items()}
         handles = self.bars_[measures[0]]
         if new and len(handles) > 1:
-            _axes.legend_under(figure.figure, handles, list(self.evaluation.estimates))
+            _axes.legend_under(figure.figure, handles, [*map(_axes.plain, self.evaluation.estimates)])
         return self
 
     def _draw(self, ax: Axes, measure: str) -> list[ErrorbarContainer]:
@@ -610,8 +610,8 @@ class ForestDisplay:
         reference = 0.0 if name not in self.evaluation.models else _AT_BEST.get(measure)
         if reference is not None:
             ax.axvline(reference, color=_axes.REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
-        ax.set(xlabel=f"{CENTRE_HEADS[measure]} of {name}", ylim=(len(titles) - 0.5, -0.5))
-        ax.set_yticks(range(len(titles)), titles)
+        ax.set(xlabel=_axes.plain(f"{CENTRE_HEADS[measure]} of {name}"), ylim=(len(titles) - 0.5, -0.5))
+        ax.set_yticks(range(len(titles)), [*map(_axes.plain, titles)])
         ax.tick_params(labelsize=_axes.SMALL, which="both")
         return self
 
@@ -682,7 +682,7 @@ def plot_study(
     _draw_scores(strip, evaluation, [line.get_color() for line in display.lines_], curves)
     _draw_table(table, cells)
     handles: list[Any] = list(display.lines_)
-    labels = [*map(str, evaluation.models)]
+    labels = [*map(_axes.plain, evaluation.models)]
     if low < high:
         handles.append(curves.collections[-1])
         labels.append(f"{level_name(evaluation.confidence_level)} band, at all thresholds at once")
@@ -722,7 +722,7 @@ def _draw_table(ax: Axes, cells: list[list[str]]) -> None:
     """Each number above its interval, so that six thresholds fit."""
     from matplotlib.transforms import Bbox
 
-    header, *rows = [[cell.replace(" (", "\n(").replace(" at ", "\nat ") for cell in row] for row in cells]
+    header, *rows = [[_axes.plain(cell.replace(" (", "\n(").replace(" at ", "\nat ")) for cell in row] for row in cells]
     ax.axis("off")
     table = ax.table(cellText=rows, colLabels=header, cellLoc="center", edges="horizontal", bbox=Bbox.unit())
     table.auto_set_font_size(value=False)
@@ -853,7 +853,7 @@ def plot_evaluation(
     grid = figure.add_gridspec(rows, 2)
     regret, decision = (figure.add_subplot(grid[0, k]) for k in range(2))
     if evaluation.data_line:
-        figure.suptitle(evaluation.data_line, fontsize="small")
+        figure.suptitle(_axes.plain(evaluation.data_line), fontsize="small")
     bounds = evaluation.costs.low, evaluation.costs.high
     # the title says what the rows are
     curves = {name: replace(curve, about="") for name, curve in evaluation.curves("regret").items()}.items()
@@ -864,8 +864,8 @@ def plot_evaluation(
     DecisionCurveDisplay(benefits).plot(decision, bounds=bounds, x_scale=x_scale, legend=None)
     panels = [regret, decision]
     if stake:
-        regret.set(xlabel=_axes.OF_AMOUNTS, ylabel=f"Regret per {stake}")
-        decision.set(xlabel=_axes.OF_AMOUNTS, ylabel=f"Gain over acting on nobody,\nper {stake}")
+        regret.set(xlabel=_axes.OF_AMOUNTS, ylabel=_axes.plain(f"Regret per {stake}"))
+        decision.set(xlabel=_axes.OF_AMOUNTS, ylabel=_axes.plain(f"Gain over acting on nobody,\nper {stake}"))
     else:
         panels.append(figure.add_subplot(grid[1, 0]))
         _draw_reliability(evaluation, panels[-1])
@@ -873,7 +873,7 @@ def plot_evaluation(
     parts = {name: replace(terms, about="") for name, terms in found.items() if terms is not None}
     points = DecompositionDisplay(parts).plot(figure.add_subplot(grid[1, :] if stake else grid[1, 1]), legend=None)
     if cost_of_terms(evaluation) != "cost":
-        points.ax_.set_title(f"score: {cost_of_terms(evaluation)}", fontsize=_axes.small_font())
+        points.ax_.set_title(_axes.plain(f"score: {cost_of_terms(evaluation)}"), fontsize=_axes.small_font())
     if crossing:
         BandDisplay(crossing).plot(figure.add_subplot(grid[2, :]), x_scale=x_scale, legend="inside")
     _draw_legend(figure, costs, points)

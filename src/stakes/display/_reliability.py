@@ -490,7 +490,7 @@ def draw_points(
     outside = (rate != bins.event_rate) | (score != bins.mean_score)
     style: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": "none", "markersize": 4.0}
     style |= {"elinewidth": 0.8, "zorder": 2.6}
-    inside = ax.errorbar(score[~outside], rate[~outside], yerr=spread[:, ~outside], label=name, **style)
+    inside = ax.errorbar(score[~outside], rate[~outside], yerr=spread[:, ~outside], label=_axes.plain(name), **style)
     inside.lines[0].set_gid(_axes.MODEL)  # names of references keep clear of it
     if np.any(outside):
         style |= {"markerfacecolor": "none", "clip_on": False}
@@ -789,7 +789,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         infinite = any(p.miscalibration == math.inf for p in parts)
         edge = right / (1.0 - _MARGIN) if infinite else right
         self.ax_.set(xlim=(-0.03 * right, edge), ylim=(-0.04 * top, top))
-        self.ax_.set(xlabel=f"Miscalibration ({scale})", ylabel=f"Discrimination ({scale})")
+        self.ax_.set(xlabel=_axes.plain(f"Miscalibration ({scale})"), ylabel=_axes.plain(f"Discrimination ({scale})"))
         self.score_lines_ = self._draw_score_lines(parts[0].uncertainty, right, top)
         if infinite:
             self._draw_margin(right, edge)
@@ -869,7 +869,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
             style = _axes.model_style(index)
             x = infinite_at if parts.miscalibration == math.inf else parts.miscalibration
             points = [x], [parts.discrimination]
-            lines += self.ax_.plot(*points, color=style.color, marker=style.marker, label=name, **look)
+            lines += self.ax_.plot(*points, color=style.color, marker=style.marker, label=_axes.plain(name), **look)
         return lines
 
 

@@ -677,11 +677,9 @@ class CostDistributionDisplay(_axes.Display):
         (heads,) = self.atom_ax_.plot(shape.atoms, shape.weights, **look, gid=gid, zorder=2.6)
         if line is not None:
             return line
-        if self.atom_ax_ is self.ax_:
-            heads.set_label(label)
-        else:  # the legend and the next display look at the axes of the densities
-            self.ax_.plot([], [], **look, label=label, gid=_axes.MODEL)
-        heads.set_label(label)
+        if self.atom_ax_ is not self.ax_:  # the legend and the next display look at the axes of the densities
+            self.ax_.plot([], [], **look, label=_axes.plain(label), gid=_axes.MODEL)
+        heads.set_label(_axes.plain(label))
         return heads
 
     def _set_heights(self) -> None:
@@ -1035,7 +1033,7 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         for spare in panels[count:]:
             figure.delaxes(spare)
         for panel, name in zip(panels, self.tables, strict=False):
-            panel.set_title(name, fontsize="medium")
+            panel.set_title(_axes.plain(name), fontsize="medium")
         return panels[:count], True
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
