@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -191,6 +192,38 @@ def test_table_of_a_paper_is_written_alike_everywhere():
     wide = evaluate(Y, MODELS, costs=(0.1, 0.5)).clinical_table([0.1, 0.2, 0.3, 0.4, 0.5])
     page = docx.Document(io.BytesIO(wide.to_word())).sections[0]
     assert page.page_width > page.page_height
+
+
+def test_table_of_rare_events_has_the_decimals_that_tell_its_intervals_apart():
+    rng = np.random.default_rng(2)
+    p = 1.0 / (1.0 + np.exp(7.5 - rng.normal(size=20_000)))
+    found = evaluate((rng.random(20_000) < p) * 1, {"a": p}, costs=(0.0005, 0.002)).clinical_table([0.0005, 0.002])
+    record = found._records()[0]
+    area, *cells = (
+        form.format(*(record[f"{key}{end}"] for end in ("", "_ci_low", "_ci_high")))
+        for key, form in {
+            "auc": "{:.3f} ({:.3f} to {:.3f})",
+            "net_benefit_at_0.0005": "{:.4f} ({:.4f} to {:.4f})",
+            "net_benefit_at_0.002": "{:.4f} ({:.4f} to {:.4f})",
+        }.items()
+    )
+    assert cells[0] == "0.0007 (0.0003 to 0.0012)"  # of three decimals the lower end is 0
+    for text in (found.to_markdown(), found.to_latex(), found._repr_html_()):
+        assert all(cell in text for cell in (area, *cells))
+    assert "0.00068 (0.00032 to 0.00118)" in found.to_latex(digits=5)
+    docx = pytest.importorskip("docx")
+    row = docx.Document(io.BytesIO(found.to_word())).tables[0].rows[1]
+    assert [cell.text for cell in row.cells] == ["a", area, *cells]
+
+
+@pytest.mark.parametrize("rows", [300, 3000, 30_000])
+def test_table_of_usual_net_benefits_keeps_three_decimals(rows):
+    rng = np.random.default_rng(rows)
+    p = 1.0 / (1.0 + np.exp(2.0 - rng.normal(size=rows)))
+    found = evaluate((rng.random(rows) < p) * 1, {"a": p, "b": p**1.1}, costs=(0.05, 0.3)).clinical_table([0.05, 0.2])
+    assert set(re.findall(r"\.(\d+)(?= \()", found.to_markdown().split("\n\n")[0])) == set(
+        re.findall(r"\.(\d{3})(?= \()", found.to_markdown())
+    )
 
 
 @pytest.mark.parametrize("costs", [(0.0, 1.0), (0.9, 1.0), 0.2, (0.1, 0.4)])

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.hooks import import_optional, nw
-from stakes.outputs.text import shorten, visible
+from stakes.outputs.text import decimals_needed, shorten, visible
 
 # Tables leave the library as a data frame of the caller's library.
 
@@ -132,7 +132,9 @@ _HEADS = {"auc": "AUC", "p_value": "p", "p_adjusted": "p (Holm)", "n_rows": "row
 _MOST_DIGITS = 17  # of a double
 # A single record of more columns stands upright in a notebook.
 _WIDEST_RECORD = 6
-_DECIMALS = 3  # of a number in a table of a paper
+_DIGITS = 3  # of a number in a table of a paper: decimals where each column has its own, else significant
+_SPANNED = 5  # units of the last decimal that every interval of a column spans at least
+_EXACT = 1e-7  # an interval this narrow is one of rounding
 _PORTRAIT = 80  # characters of a row that a page of Word takes upright
 
 
@@ -144,7 +146,7 @@ class Tabular(ABC):
     # which of its intervals that shows: "ci", of each number alone, or "simultaneous", of a column
     _paper_intervals: ClassVar[str] = "ci"
 
-    def _paper_cells(self, columns: Columns | None, digits: int) -> list[list[str]]:
+    def _paper_cells(self, columns: Columns | None, digits: int | None) -> list[list[str]]:
         """Head and rows as a paper prints them."""
         return paper_cells(self, columns, digits)
 
@@ -182,7 +184,7 @@ class Tabular(ABC):
         return delivered("\n\n".join([shown, *map(markdown_cell, self._footnotes())]), path)
 
     def to_latex(
-        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
+        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int | None = None
     ) -> str:
         r"""Return the table as a LaTeX ``tabular``, each number with its interval in one cell.
 
@@ -193,8 +195,9 @@ class Tabular(ABC):
         columns : sequence of str, or mapping of str to str, optional
             Columns of :meth:`frame`, or these and their heads; by default those that a paper shows. What has an
             interval brings it along: a simultaneous one in the ranking of an evaluation, which its heads then say.
-        digits : int, default 3
-            Significant digits.
+        digits : int, optional
+            Significant digits; of a table with decimals of its own, decimals. By default three significant digits, or
+            three decimals and in a column of narrow intervals as many as they need.
 
         Returns
         -------
@@ -214,7 +217,7 @@ class Tabular(ABC):
         return delivered("\n".join([*top, *body, r"\hline", *notes, r"\end{tabular}"]), path)
 
     def to_word(
-        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int = 3
+        self, path: str | os.PathLike[str] | None = None, *, columns: Columns | None = None, digits: int | None = None
     ) -> bytes:
         """Return the table as a Word document, as :meth:`to_latex` lays it out.
 
@@ -224,8 +227,9 @@ class Tabular(ABC):
             Where to write it too: beside and renamed, so that no half-written file is left.
         columns : sequence of str, or mapping of str to str, optional
             As for :meth:`to_latex`.
-        digits : int, default 3
-            Significant digits.
+        digits : int, optional
+            Significant digits; of a table with decimals of its own, decimals. By default three significant digits, or
+            three decimals and in a column of narrow intervals as many as they need.
 
         Returns
         -------
@@ -284,22 +288,32 @@ class Tabular(ABC):
 class PaperTable(Tabular):
     """A result that everywhere shows what a paper prints: chosen columns, each number with its interval in one cell.
 
-    Its ``digits`` are decimals; of columns that the caller chooses they are significant, as elsewhere.
+    Its ``digits`` are decimals, by default three or as many more as tell the ends of a column's narrowest interval
+    apart; of columns that the caller chooses they are significant, as elsewhere.
     """
 
     @abstractmethod
     def _heads(self) -> dict[str, str]:
         """Columns that are shown, and their heads."""
 
-    def _paper_cells(self, columns: Columns | None, digits: int) -> list[list[str]]:
+    def _paper_cells(self, columns: Columns | None, digits: int | None) -> list[list[str]]:
         if columns is not None:
             return paper_cells(self, columns, digits)
         _check_layout(columns, digits)
         heads, records = self._heads(), self._records()
-        return [list(heads.values()), *([_to_decimals(record, key, digits) for key in heads] for record in records)]
+        decimals = {key: _own_decimals(records, key) if digits is None else digits for key in heads}
+        rows = ([_to_decimals(record, *column) for column in decimals.items()] for record in records)
+        return [list(heads.values()), *rows]
 
     def _cells(self) -> list[list[str]]:
-        return self._paper_cells(None, _DECIMALS)
+        return self._paper_cells(None, None)
+
+
+def _own_decimals(records: Iterable[Mapping[str, Any]], key: str) -> int:
+    """Three, or so many that the narrowest interval of a column spans five units of the last one."""
+    ends = [(record.get(f"{key}_ci_low", math.nan), record.get(f"{key}_ci_high", math.nan)) for record in records]
+    narrowest = min((high - low for low, high in ends if high - low > _EXACT), default=1.0)
+    return max(_DIGITS, decimals_needed(narrowest / _SPANNED, 1))
 
 
 def _to_decimals(record: Mapping[str, Any], key: str, decimals: int) -> str:
@@ -314,11 +328,12 @@ def _to_decimals(record: Mapping[str, Any], key: str, decimals: int) -> str:
     return f"{value} ({low} to {high})" if value and low else value
 
 
-def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[list[str]]:
+def paper_cells(result: Tabular, columns: Columns | None, digits: int | None) -> list[list[str]]:
     """Head and rows as a paper prints them."""
     records = result._records()
     known = list(records[0]) if records else []
     _check_layout(columns, digits)
+    digits = _DIGITS if digits is None else digits
     chosen = (result._paper or known) if columns is None else columns
     heads = dict(chosen) if isinstance(chosen, Mapping) else {name: _HEADS.get(name, name) for name in chosen}
     unknown = [name for name in heads if records and name not in known]
@@ -336,7 +351,8 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int) -> list[l
 
 
 def _check_layout(columns: Any, digits: Any) -> None:
-    if isinstance(digits, bool) or not isinstance(digits, Integral) or not 1 <= int(digits) <= _MOST_DIGITS:
+    whole = isinstance(digits, Integral) and not isinstance(digits, bool)
+    if digits is not None and not (whole and 1 <= int(digits) <= _MOST_DIGITS):
         raise ValueError(f"digits must be a whole number from 1 to {_MOST_DIGITS}, got {digits!r}.")
     if columns is not None and (isinstance(columns, str) or not isinstance(columns, (Mapping, Sequence))):
         raise ValueError(f"columns must be a list of names, or a mapping of names to heads, got {columns!r}.")
