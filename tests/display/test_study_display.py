@@ -167,6 +167,27 @@ def test_a_forest_plot_shows_centres_their_mean_and_another_one():
         ForestDisplay(y)
 
 
+@pytest.mark.parametrize("spread", [0.02, 0.3, 1.0, 2.5, 6.0])
+def test_labels_of_a_ratio_axis_can_be_read_and_follow_a_zoom(spread):
+    rng = np.random.default_rng(4)
+    z, k = rng.normal(size=3000), np.arange(3000) % 4
+    p = 1.0 / (1.0 + np.exp(2.0 - z))
+    y = rng.random(3000) < 1.0 / (1.0 + np.exp(2.0 - z - spread * np.array([-1.0, -0.6, 0.2, 0.3])[k]))
+    y[:4] = True
+    display = evaluate_centres(y, {"a": p}, np.array(list("GLOT"))[k]).plot("o_e_ratio")
+    for shown in (display.ax_.get_xlim(), (0.7, 1.6), (0.001, 500.0)):
+        display.ax_.set_xlim(shown)
+        display.figure_.canvas.draw()
+        low, high = display.ax_.get_xlim()
+        every = [each for each in display.ax_.get_xticklabels(which="both") if each.get_text()]
+        found = [each for each in every if low <= each.get_position()[0] <= high]
+        boxes = sorted((each.get_window_extent().x0, each.get_window_extent().x1) for each in found)
+        assert len(boxes) > 2
+        assert all(first[1] < second[0] for first, second in pairwise(boxes))
+        numbers = [float(each.get_text().replace("\N{MINUS SIGN}", "-")) for each in found]
+        assert numbers == pytest.approx([each.get_position()[0] for each in found])
+
+
 @pytest.mark.parametrize(("costs", "shares"), [
     ((0.2, 1.0), ["40%", "60%", "80%"]), ((0.0, 0.4), ["10%", "20%", "30%"]), ((0.2, 0.4), ["20%", "30%", "40%"]),
 ])  # fmt: skip

@@ -280,6 +280,28 @@ def draw_share_axis(ax: Axes) -> None:
     ax.xaxis.set_major_formatter(format_percent)
 
 
+def draw_ratio_axis(ax: Axes) -> None:
+    """Ratios along the horizontal axis, of even logarithms; the ticks follow when the axes are zoomed."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_locator(_fixed([]))
+    _place_ratio_ticks(ax)
+    ax.callbacks.connect("xlim_changed", _place_ratio_ticks)
+
+
+def _place_ratio_ticks(ax: Axes) -> None:
+    """Put ticks at powers of ten and 2 and 5 times these, or evenly in a narrow range, with room for their labels."""
+    low, high = sorted(ax.get_xlim())
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    round_first = [float(f"{mantissa}e{power}") for mantissa in (1, 2, 5) for power in powers]
+    even = sorted((x for x in few_ticks(ax).tick_values(low, high) if x > 0.0), key=lambda x: abs(x - 1.0))
+    gap = _TICK_POINTS / max(width_in_points(ax), 1.0)
+    places, evenly = (spread_out(candidates, (low, high), gap, _log) for candidates in (round_first, even))
+    if len(places) < _FEW_TICKS:
+        places = max(places, evenly, key=len)
+    ax.xaxis.set_major_locator(_fixed(places))
+
+
 def few_ticks(ax: Axes, room: float = _TICK_POINTS) -> MaxNLocator:
     """Round ticks for the horizontal axis, each with this much room in points."""
     from matplotlib.ticker import MaxNLocator

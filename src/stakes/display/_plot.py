@@ -594,6 +594,7 @@ class ForestDisplay:
         check_choice(measure, "measure", tuple(next(iter(of.values()))))
         pooled = self.evaluation.pooled[name].get(measure)
         titles = [*of, *((ALL_CENTRES, ANOTHER_CENTRE) if pooled is not None else ())]
+        new = ax is None
         if ax is None:
             ax = _axes.pyplot().subplots(figsize=(_PAPER[0], 0.9 + 0.28 * len(titles)), layout="constrained")[1]
         self.ax_, self.figure_ = ax, _axes.figure_of(ax)
@@ -603,16 +604,16 @@ class ForestDisplay:
         places = np.arange(len(found), dtype=float)
         self.bars_ = ax.errorbar(value, places, xerr=np.abs([low - value, high - value]), **look)
         self.pooled_ = [] if pooled is None else self._draw_pooled(ax, pooled, len(found))
-        if measure == "o_e_ratio":
-            ax.set_xscale("log")
-            ax.xaxis.set_major_formatter("{x:g}")
-            ax.xaxis.set_minor_formatter("{x:g}")
         reference = 0.0 if name not in self.evaluation.models else _AT_BEST.get(measure)
         if reference is not None:
             ax.axvline(reference, color=_axes.REFERENCE_COLOUR, linewidth=0.8, zorder=0.5)
         ax.set(xlabel=_axes.plain(f"{CENTRE_HEADS[measure]} of {name}"), ylim=(len(titles) - 0.5, -0.5))
         ax.set_yticks(range(len(titles)), [*map(_axes.plain, titles)])
         ax.tick_params(labelsize=_axes.SMALL, which="both")
+        if new:
+            _axes.settle(self.figure_)
+        if measure == "o_e_ratio":
+            _axes.draw_ratio_axis(ax)
         return self
 
     def _draw_pooled(self, ax: Axes, pooled: RandomEffects, row: int) -> list[Any]:
