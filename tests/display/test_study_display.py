@@ -1,6 +1,6 @@
 """Figures of a validation study."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -167,6 +167,18 @@ def test_a_forest_plot_shows_centres_their_mean_and_another_one():
         ForestDisplay(y)
 
 
+@pytest.mark.parametrize("thresholds", [[0.2], [0.1, 0.2, 0.4], np.linspace(0.1, 0.4, 6)])
+@pytest.mark.parametrize("name", ["", "logistic regression with splines", "site effects, " * 6 + "second", "x" * 70])
+def test_no_words_of_the_table_in_the_figure_of_a_paper_overlap(name, thresholds):
+    found = evaluate(np.arange(200) % 2, {name: RISK[:, 1], "b $1$ of $2$": RISK[:, 0]}, costs=(0.1, 0.4))
+    figure = found.plot(kind="paper", thresholds=thresholds)
+    figure.canvas.draw()
+    cells = [cell.get_text() for cell in figure.axes[2].tables[0].get_celld().values()]
+    boxes = [text.get_window_extent() for text in cells if text.get_text()]
+    assert all(figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1 for box in boxes)
+    assert [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)] == []
+
+
 @pytest.mark.parametrize("spread", [0.02, 0.3, 1.0, 2.5, 6.0])
 def test_labels_of_a_ratio_axis_can_be_read_and_follow_a_zoom(spread):
     rng = np.random.default_rng(4)
@@ -205,12 +217,13 @@ def test_figure_of_a_paper_leaves_out_thresholds_of_zero_and_one(costs, shares, 
     assert [f"{share:.0%}" for share in asked] == shares
 
 
-def test_long_words_of_a_table_keep_its_size_of_letters():
+@pytest.mark.parametrize(("inches", "smaller"), [(4.0, False), (1.5, True)])
+def test_letters_of_a_table_have_one_size_and_are_smaller_only_where_words_would_overlap(inches, smaller):
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(2.0, 1.0))
+    figure = Figure(figsize=(inches, 1.0))
     ax = figure.add_subplot()
     _plot._draw_table(ax, [["model", "a column of many words"], ["a", "0.123456789 and more"]])
     figure.draw_without_rendering()
-    cells = ax.tables[0].get_celld().values()
-    assert {cell.get_fontsize() for cell in cells} == {_plot._TABLE_POINTS}
+    (size,) = {cell.get_fontsize() for cell in ax.tables[0].get_celld().values()}
+    assert size < _plot._TABLE_POINTS if smaller else size == _plot._TABLE_POINTS

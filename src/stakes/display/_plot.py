@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -42,7 +43,7 @@ from stakes.inference import Band, RandomEffects
 from stakes.information import ValueOfInformation
 from stakes.monitoring import CostMonitor
 from stakes.outputs.hooks import draw
-from stakes.outputs.text import level_name
+from stakes.outputs.text import level_name, shorten
 from stakes.training import RULES, MonitorComparison
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
 
 _SHOWN = 15  # features
@@ -417,6 +419,8 @@ _PAPER = (6.5, 6.2)
 _CELLS = 50
 _SHADED = 0.15
 _TABLE_POINTS = 7.0
+_BESIDE = 0.05  # of the width of a column, at both sides
+_SHORTEST_LINE = 12  # characters of a long name
 
 
 class HorizonDisplay:
@@ -681,7 +685,6 @@ def plot_study(
     display.plot(curves, bounds=(low, high), x_scale=x_scale, legend=None)
     _draw_bands(curves, display.lines_, [*bands.values()])
     _draw_scores(strip, evaluation, [line.get_color() for line in display.lines_], curves)
-    _draw_table(table, cells)
     handles: list[Any] = list(display.lines_)
     labels = [*map(_axes.plain, evaluation.models)]
     if low < high:
@@ -691,6 +694,7 @@ def plot_study(
         handles, labels = [*handles, display.bounds_], [*labels, "plausible thresholds"]
     _axes.legend_under(figure, handles, labels)
     _axes.settle(figure)
+    _draw_table(table, cells)
     _axes.label_references(curves)
     return figure
 
@@ -720,7 +724,7 @@ def _draw_scores(strip: Axes, evaluation: Evaluation, colours: list[Any], above:
 
 
 def _draw_table(ax: Axes, cells: list[list[str]]) -> None:
-    """Each number above its interval, so that six thresholds fit."""
+    """Each number above its interval, so that six thresholds fit; each column as wide as what stands in it."""
     from matplotlib.transforms import Bbox
 
     header, *rows = [[_axes.plain(cell.replace(" (", "\n(").replace(" at ", "\nat ")) for cell in row] for row in cells]
@@ -728,10 +732,32 @@ def _draw_table(ax: Axes, cells: list[list[str]]) -> None:
     table = ax.table(cellText=rows, colLabels=header, cellLoc="center", edges="horizontal", bbox=Bbox.unit())
     table.auto_set_font_size(value=False)
     table.set_fontsize(_TABLE_POINTS)
-    for (_, column), cell in table.get_celld().items():
+    for cell in table.get_celld().values():
         cell.set_linewidth(0.5)
-        if column == 0:
-            cell.set_text_props(ha="left")
+        cell.PAD = _BESIDE
+    texts = {place: cell.get_text() for place, cell in table.get_celld().items()}
+    room = ax.get_window_extent().width / (1.0 + 2.0 * _BESIDE)
+    numbers = sum(_width(texts, len(cells), column) for column in range(1, len(header)))
+    for row, (name, *_) in enumerate(cells):
+        _fold(texts[row, 0], name, room - numbers)
+        texts[row, 0].set_horizontalalignment("left")
+    table.set_fontsize(_TABLE_POINTS * min(1.0, room / (_width(texts, len(cells), 0) + numbers)))
+    table.auto_set_column_width([*range(len(header))])
+
+
+def _width(texts: dict[tuple[int, int], Text], rows: int, column: int) -> float:
+    """Width of the widest text of a column of a table."""
+    return max(float(texts[row, column].get_window_extent().width) for row in range(rows))
+
+
+def _fold(text: Text, name: str, room: float) -> None:
+    """Write a name that is wider than the room on two lines, without its middle if need be."""
+    fits = max(int(len(name) * room / max(text.get_window_extent().width, 1.0)), _SHORTEST_LINE)
+    if fits < len(name):
+        lines = textwrap.wrap(name, fits)
+        short = shorten(name, 2 * fits)
+        lines = lines if len(lines) == 2 else [short[:fits], short[fits:]]
+        text.set_text("\n".join(map(_axes.plain, lines)))
 
 
 # The displays behind ``.plot()`` of every result.
