@@ -65,7 +65,7 @@ def test_a_positive_of_score_next_to_zero_leaves_a_fit_that_is_the_best():
         ([0, 1, 0, 1], [0.0, 0.3, 0.4, 0.5], math.nan, "a score is exactly 0 or 1, where its logit is infinite"),
         ([0, 1, 0, 1], [0.3] * 4, math.nan, "all scores are equal"),
         ([0, 0, 1, 1], [0.2, 0.3, 0.3, 0.4], math.inf, "the scores separate the classes"),
-        ([1, 1, 0, 0], [0.2, 0.3, 0.3, 0.4], math.inf, "the scores separate the classes"),
+        ([1, 1, 0, 0], [0.2, 0.3, 0.3, 0.4], -math.inf, "the scores separate the classes"),
     ],
 )
 def test_recalibration_that_does_not_exist_says_why(y, score, slope, status):
