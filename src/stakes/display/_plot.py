@@ -751,7 +751,7 @@ def _width(texts: dict[tuple[int, int], Text], rows: int, column: int) -> float:
 
 
 def _fold(text: Text, name: str, room: float) -> None:
-    """Write a name that is wider than the room on two lines, without its middle if need be."""
+    """Write a name that is too wide for its column on two lines, without its middle if need be."""
     fits = max(int(len(name) * room / max(text.get_window_extent().width, 1.0)), _SHORTEST_LINE)
     if fits < len(name):
         lines = textwrap.wrap(name, fits)

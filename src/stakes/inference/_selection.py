@@ -287,7 +287,7 @@ def _interval_sentence(found: Selection) -> str:
 def _best_set_sentence(found: Selection) -> str:
     level, included = level_name(found.confidence_level), ""
     count = _NUMBERS[found.n_models] if found.n_models < len(_NUMBERS) else str(found.n_models)
-    untold = "" if found._all_shown else fill("untold", count=f"{found.n_tried:,}")
+    others = "" if found._all_shown else fill("other_models", count=f"{found.n_tried:,}")
     of_all = "best_decision" if found._all_shown else "best_decision_shown"
     what = fill(of_all) if found.references else fill("best_shown", count=count)
     if found.references:
@@ -298,10 +298,10 @@ def _best_set_sentence(found: Selection) -> str:
     if len(found.possible) == 1:
         alone = found.possible[0]
         best, included = capital(named(alone)), "" if alone in found.references else included
-        return fill("only_possible", best=best, what=what, included=included, level=level, untold=untold)
+        return fill("only_possible", best=best, what=what, included=included, level=level, others=others)
     names = listed([named(name) for name in found.possible])
-    told = {"what": what, "names": names, "level": level, "untold": untold}
-    return fill("best_among", included=included and f"{included},", **told)
+    known = {"what": what, "names": names, "level": level, "others": others}
+    return fill("best_among", included=included and f"{included},", **known)
 
 
 def _loss_sentence(found: Selection) -> str:

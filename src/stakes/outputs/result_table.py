@@ -310,7 +310,7 @@ class PaperTable(Tabular):
 
 
 def _own_decimals(records: Iterable[Mapping[str, Any]], key: str) -> int:
-    """Three, or so many that the narrowest interval of a column spans five units of the last one."""
+    """Three decimals, or as many as let the narrowest interval of a column span five units of the last."""
     ends = [(record.get(f"{key}_ci_low", math.nan), record.get(f"{key}_ci_high", math.nan)) for record in records]
     narrowest = min((high - low for low, high in ends if high - low > _EXACT), default=1.0)
     return max(_DIGITS, decimals_needed(narrowest / _SPANNED, 1))
