@@ -107,6 +107,15 @@ def test_p_values_where_a_dear_class_is_expected_less_than_once_are_those_of_the
     assert [found.p_value, found.by_action[0]["p_value"]] == pytest.approx([exact] * 2, abs=0.015)
 
 
+def test_p_value_of_a_rare_cost_beside_one_that_is_rarer_and_carries_the_variance_is_that_of_the_count():
+    prob, n = np.array([1.0 - 6e-5 - 2e-7, 6e-5, 2e-7]), 500
+    matrix = [[0.0, 1000.0], [5.0, 1000.0], [10_000.0, 1000.0]]
+    found = decision_calibration_test(
+        np.eye(1, n, dtype=int)[0], np.tile(prob, (n, 1)), matrices=matrix, labels=[0, 1, 2], actions=["leave", "treat"]
+    )
+    assert found.p_value == pytest.approx(1.0 - prob[0] ** n, abs=0.008)  # three standard errors of 4,999 draws
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_p_values_of_rows_that_differ_are_those_of_drawn_labels(seed):
     rng = np.random.default_rng(seed)
@@ -136,6 +145,19 @@ def test_right_probabilities_of_a_rare_dear_class_are_seldom_accused(spread, n):
         found = decision_calibration_test(y, prob, matrices=DEAR, labels=[0, 1, 2], actions=["w", "t", "r"])
         said += [found.p_value < 0.05, min(row["holm_p_value"] for row in found.by_action) < 0.01]
     assert np.all(said / 400 <= [0.075, 0.02])
+
+
+@pytest.mark.simulation
+def test_right_risks_that_are_mostly_tiny_are_seldom_accused_where_a_miss_is_dear():
+    said = np.zeros(2)
+    for seed in range(800):
+        rng = np.random.default_rng(seed)
+        risk = rng.beta(0.05, 20.0, 200)
+        y = (rng.random(200) < risk).astype(int)
+        prob = np.column_stack([1.0 - risk, risk])
+        found = decision_calibration_test(y, prob, matrices=[[0, 1], [400, 0]], labels=[0, 1], actions=["no", "yes"])
+        said += np.array([found.p_value < 0.05, found.p_value < 0.01])
+    assert np.all(said / 800 <= [0.065, 0.018])
 
 
 def test_few_rows_of_an_action_are_tested_by_draws():

@@ -335,7 +335,7 @@ def _masses(theta: CostDistribution, low: Floats, high: Floats) -> Floats:
 
 # Decision calibration: incurred against expected costs for stated matrices, over all rows and by action.
 
-_LARGE = 20.0**-0.5  # in standard errors: of 20 equal changes of cost that carry the variance
+_LARGE = 20.0**-0.5  # in standard errors of what is drawn with it: one of 20 equal changes of cost
 _DRAWS, _ROUNDED = 4999, 1e-12
 
 
@@ -512,17 +512,19 @@ class _Gap:
     def p_value(self, rng: np.random.Generator) -> float:
         """How often a gap would be as large by the probabilities: normal, but for large changes, which are drawn.
 
-        A row costs what its most probable class does, and jumps where it is of another class. Large jumps are few:
-        their squares, times their probabilities, add to no more than the variance times the number of classes.
+        A row costs what its most probable class does, and jumps where it is of another class. Large is a jump beyond
+        what the smaller ones vary by, for these are all that varies in the draws without it. Such jumps are few: at
+        each size 20 at most are expected, times the number of classes.
         """
         spread, normal = float(self.variance.sum()), math.erfc(abs(self.z) / math.sqrt(2.0))
         error, most = math.sqrt(spread), float(self.weight.max() * np.abs(self.deviation).max())
-        if self.refuted or not 2.0 * most > _LARGE * error > 0.0:
+        if self.refuted or not 2.0 * most * math.sqrt(self.prob.shape[1]) > _LARGE * error > 0.0:
             return normal
         weight = self.weight / error  # all in standard errors
         usual = np.take_along_axis(self.deviation, self.prob.argmax(axis=1)[:, None], axis=1)
         jump = weight[:, None] * (self.deviation - usual)
-        large = (self.prob > 0.0) & (np.abs(jump) > _LARGE)
+        size = np.where(self.prob > 0.0, np.abs(jump), 0.0)
+        large = size > _largest_small(size, self.prob)
         some = np.flatnonzero(large.any(axis=1))
         if not len(some):
             return normal
@@ -532,6 +534,14 @@ class _Gap:
         far = max(abs(self.z) - _ROUNDED, 0.0)
         most = float(np.where(self.prob > 0.0, weight[:, None] * np.abs(self.deviation), 0.0).max())
         return min(_mean_tail(far, centre, variance), _bound(far, most))
+
+
+def _largest_small(size: Floats, prob: Floats) -> float:
+    """Largest jump that is no more than one of 20 equal ones that vary as much as it and all smaller ones."""
+    variance = prob.max(axis=1)[:, None] * prob * size**2  # at least; by the inequality of Cauchy and Schwarz
+    order = np.argsort(size, axis=None)
+    sizes, until = size.ravel()[order], np.cumsum(variance.ravel()[order])
+    return float(sizes[sizes <= _LARGE * np.sqrt(until)].max())  # of 0 at least, for the most probable class
 
 
 def _drawn(jump: Floats, prob: Floats, large: Bools, rng: np.random.Generator) -> tuple[Floats, Floats]:
