@@ -33,6 +33,11 @@ TYPED = {
 SAID = {"boundary": {"uncertainty": "spread"}, "rows": {"false_positive": 5.0, "false_negative": "loss"}}
 
 
+def priced(false_positive, false_negative):
+    amounts = ["--false-positive-cost", false_positive, "--false-negative-cost", false_negative]
+    return ["rows.json", "--score", "risk", *amounts]
+
+
 @pytest.fixture
 def rules(folder):
     for name, make in RULES.items():
@@ -101,6 +106,8 @@ def test_onnx_decides_as_the_rule_does(rules, cli):
         (["threshold.json", "--to", "sql"], 2, "--score COLUMN is needed"),
         (["boundary.json", "--to", "sql", "--score", "risk"], 2, "--uncertainty COLUMN is needed"),
         (["rows.json", "--to", "sql", "--score", "risk"], 2, "--false-positive-cost COLUMN is needed"),
+        ([*priced("0", "10"), "--to", "sql"], 2, "--false-positive-cost 0 and --false-negative-cost 10 leave no"),
+        ([*priced("5", "0"), "--to", "onnx", "-o", "r.onnx"], 2, "the rule by decide_rows(on_dominated='set_aside')"),
         (["threshold.json", "--to", "sql", "--score", "a", "--uncertainty", "b"], 2, "--uncertainty is of other rules"),
         (["threshold.json", "--to", "json", "--score", "a"], 2, "--score is of sql and onnx"),
         (["threshold.json", "--to", "onnx", "--score", "a"], 2, "onnx needs -o OUT.onnx"),

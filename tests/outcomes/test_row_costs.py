@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -397,3 +398,24 @@ def test_equal_amounts_in_all_rows_decide_as_their_ratio_does(alarm):
     assert ((outcome.scores(p) >= 0.5) == (p >= alarm / 100)).all()
     by_hand = np.where(p >= alarm / 100, alarm * ~y, (100 - alarm) * y).sum()
     assert money(outcome, p, per="total").cost.value == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("on_dominated", ["raise", "set_aside"])
+@pytest.mark.parametrize("amounts", [*product((-5, 0, 5), (-10, 0, 10)), (-5, "b"), ("a", -10)])
+def test_amounts_of_which_no_decision_follows_are_no_expression_either(amounts, on_dominated):
+    import sqlite3
+
+    rule = decide_rows([0.5], false_positive=5, false_negative=15, on_dominated=on_dominated)
+    columns = {"a": 2.0, "b": 3.0}
+    stated = dict(zip(("false_positive", "false_negative"), (columns.get(each, each) for each in amounts), strict=True))
+    try:
+        (decision,) = rule.predict([0.5], **stated)
+    except ValueError:
+        for write in (rule.to_expression, rule.to_sql, rule.to_onnx):
+            with pytest.raises(ValueError, match=r"^false_positive .* and false_negative .* leave no decision"):
+                write("p", *amounts)
+        return
+    query = rule.to_sql("p", *amounts, dialect="sqlite")
+    with sqlite3.connect(":memory:") as base:
+        (found,) = base.execute(f"SELECT {query} FROM (SELECT 0.5 AS p, 2.0 AS a, 3.0 AS b)").fetchone()  # noqa: S608
+    assert found == decision

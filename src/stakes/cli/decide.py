@@ -1,6 +1,7 @@
 """``stakes decide`` and ``stakes export``: choose rows, and write saved rules for where the data are."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -748,7 +749,8 @@ class Export:
         try:
             found: str | bytes = write(**self._columns(rule, list(takes)), **self.further)
         except ValueError as error:  # which names what was typed
-            raise UsageError(str(error).removesuffix(".")) from None
+            said = re.sub(r"\bfalse_(positive|negative)\b", r"--false-\1-cost", str(error))
+            raise UsageError(said.removesuffix(".")) from None
         return found
 
     def _rule(self) -> Any:

@@ -683,6 +683,8 @@ class RowDecisions:
             choose(at_least(b, 0.0), free, missed),
             choose(at_most(b, 0.0), wait, choose(at_least(1.0 * p, threshold), 1, 0)),
         )
+        if found is None:
+            raise _undecided(false_positive, false_negative)
         inputs = [p, *(value for value in (false_positive, false_negative) if is_expression(value))]
         return decided(found, inputs, missing, within=(0.0, 1.0))
 
@@ -708,7 +710,7 @@ class RowDecisions:
         Raises
         ------
         ValueError
-            For another value of ``missing``, and amounts that are neither a name nor a finite number.
+            For another ``missing``, and amounts that are neither a name nor a finite number, or leave no decision.
 
         Examples
         --------
@@ -755,7 +757,8 @@ class RowDecisions:
         Raises
         ------
         ValueError
-            For an unknown dialect, another value of ``missing``, and amounts that are neither names nor finite numbers.
+            For an unknown dialect, another value of ``missing``, and amounts that are neither names nor finite numbers,
+            or leave no decision.
 
         Examples
         --------
@@ -798,7 +801,7 @@ class RowDecisions:
         Raises
         ------
         ValueError
-            For another value of ``missing``, and amounts that are neither a name nor a finite number.
+            For another ``missing``, and amounts that are neither a name nor a finite number, or leave no decision.
         ImportError
             If onnx is not installed (``pip install 'stakes[onnx]'``).
 
@@ -974,6 +977,15 @@ def _finite(found: Floats, name: str) -> Floats:
         first = int(np.argmin(np.isfinite(found)))
         raise ValueError(f"{name} must be finite, got {found[first]} at index {first}.")
     return found
+
+
+def _undecided(*amounts: Any) -> ValueError:
+    """Say that no decision follows from these amounts, whatever the rows are."""
+    a, b = ("(a column)" if is_expression(each) else f"{each:g}" for each in amounts)
+    remedy = "check the amounts, or make the rule by decide_rows(on_dominated='set_aside')."
+    if all(not is_expression(each) and each < 0.0 for each in amounts):
+        remedy = f"right decisions cost more than wrong ones; {_SWAPPED}"
+    return ValueError(f"false_positive {a} and false_negative {b} leave no decision to take: {remedy}")
 
 
 def _amount(value: Any, name: str) -> float:
