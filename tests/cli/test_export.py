@@ -130,6 +130,27 @@ def test_what_cannot_be_exported_is_refused(words, code, says, cli, folder):
     assert not list(folder.glob("*.onnx"))
 
 
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize("amount", ["10%", "-5%", "5,50", "0,05", "€5", "$5", "5 000", "1.000.000", "5-", "inf"])
+def test_mistyped_amounts_are_no_names_of_columns(amount, cli):
+    outcome = cli("export", *priced("5", amount), "--to", "sql")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: --false-negative-cost")
+    assert f"got '{amount}'" in outcome.err
+
+
+@pytest.mark.usefixtures("rules")
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("1,000", 1000), ("-1,000.5", -1000.5), ("1e3", 1000), ("5_year_loss", "5_year_loss"), ("loss, 10%", "loss, 10%")],
+)
+def test_amounts_and_names_of_columns_are_read_as_meant(typed, meant, cli, folder):
+    rule = decide_rows(SCORE, false_positive=5, false_negative=15, on_dominated="set_aside")
+    rule.to_json(folder / "rows.json")
+    outcome = cli("export", *priced("5", typed), "--to", "sql")
+    assert outcome.out == rule.to_sql("risk", 5, meant) + "\n"
+
+
 MISTAKEN = {
     "no file": (None, "cannot be read: No such file"),
     "rows": (b"risk,y\n0.5,1\n", "it is no JSON"),

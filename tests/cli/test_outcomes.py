@@ -151,6 +151,7 @@ def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):
         ([*AMOUNTS, "--per", "total", "--rule", "0.3"], 2, "--per with amounts by row needs --rule score"),
         ([*AMOUNTS, "--unit-cost", "2"], 2, "--unit-cost does not fit amounts"),
         ([*AMOUNTS[:3], "nosuch"], 3, "there is no such column"),
+        (["--false-positive-cost", "10%", *AMOUNTS[2:]], 2, "or a finite amount, got '10%'; 10% is written 0.1"),
         (["--false-positive-cost", "-5", *AMOUNTS[2:]], 3, "acting never hurts in"),
     ],
 )

@@ -36,6 +36,7 @@ from stakes.cli.reading import (
     read_costs,
     read_priors,
     read_share,
+    read_stake,
     read_unit,
     refuse,
     split_names,
@@ -781,16 +782,8 @@ class Export:
                 text = named.get(key) if text is None else text
                 if text is None:
                     raise UsageError(f"{option} COLUMN is needed for a {type(rule).__name__}")
-                found[key] = _amount(text) if key.startswith("false_") else text
+                found[key] = read_stake(option, text) if key.startswith("false_") else text
         return found
-
-
-def _amount(text: str) -> str | float:
-    """Read one amount for all rows, or the name of a column."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def run_export(request: Export, target: Path | None) -> None:

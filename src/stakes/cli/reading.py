@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What is typed becomes numbers, names and metrics, or an error that names the option.
 
 _COMMA = re.compile(r"(?<!\\),")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 
 
 def read_lags(text: str | None) -> int | str | None:
@@ -629,7 +629,7 @@ class Amounts:
         if not self.given:
             return ()
         amounts = {"--false-positive-cost": self.false_positive_cost, "--false-negative-cost": self.false_negative_cost}
-        return tuple(_read_stake(option, text) for option, text in amounts.items() if text is not None)
+        return tuple(read_stake(option, text) for option, text in amounts.items() if text is not None)
 
     @property
     def stake_columns(self) -> list[str]:
@@ -697,14 +697,17 @@ class OutcomeArguments(Amounts):
             raise UsageError(visible(str(error).removesuffix("."))) from None
 
 
-def _read_stake(option: str, text: str) -> str | float:
-    """Read one amount for all rows, or the name of a column of amounts."""
+def read_stake(option: str, text: str) -> str | float:
+    """Read one amount for all rows, or the name of a column of amounts: digits without a letter are no name."""
+    named = not any(sign.isdigit() for sign in text) or any(sign.isalpha() for sign in text)
     try:
-        amount = float(text)
+        amount = float(text if named else without_thousands(option, text))
     except ValueError:
-        return text
+        if named:
+            return text
+        amount = math.nan
     if not math.isfinite(amount):
-        raise UsageError(f"{option} must be a column or a finite amount, got {name(text)!r}")
+        raise UsageError(f"{option} must be a column or a finite amount, got {name(text)!r}{_in_percent(text)}")
     return amount
 
 
