@@ -40,6 +40,13 @@ def test_the_number_is_that_of_the_library(cli, target):
             ["certificate", "--error", "0.2", "--max-error", "0.1", "--power", "0.8"],
             "--error must be below --max-error for a certificate, got 0.2 and 0.1",
         ),
+        *(
+            (
+                ["certificate", "--max-error", "0.1", "--power", "0.8", "--error", typed],
+                f"from 0 to 1, got '{typed}'{hint}",
+            )
+            for typed, hint in (("5%", "; 5% is written 0.05"), ("5", "; 5% is written 0.05"), ("-1", ""), ("none", ""))
+        ),
         (["auc", "--auc", "80"], "--auc must be a number between 0 and 1, got '80'"),
         (
             ["regret", "--standard-deviation", "1", "--width", "1", "--difference", "1"],
@@ -54,6 +61,13 @@ def test_refusals(cli, argv, message):
     outcome = cli("plan", *argv)
     assert outcome.code == 2
     assert message in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("typed", ["0", "0.00", "5e-2"])
+def test_no_mistakes_may_be_expected(cli, typed):
+    found = rows_needed(question="certificate", error=float(typed), max_error=0.1, power=0.8)
+    outcome = cli("plan", "certificate", "--error", typed, "--max-error", "0.1", "--power", "0.8")
+    assert (outcome.code, " ".join(outcome.out.split())) == (0, found.sentence + ".")
 
 
 def test_missing_target_is_listed_in_one_line(cli):

@@ -15,7 +15,7 @@ from rich.text import Text
 from stakes.cli import options
 from stakes.cli.console import Delivery, UsageError, deliver, plan_delivery
 from stakes.cli.options import argument, flag, spread
-from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, without_thousands
+from stakes.cli.reading import read_amount, read_capacity, read_costs, read_share, read_unit, without_thousands
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import shown_name as name
 
@@ -300,8 +300,8 @@ def _read(key: str, text: str) -> float | tuple[float, ...]:
     option = _option(key)
     if key in _SHARES:
         return read_share(option, text)
-    if key == "error" and text.strip() in {"0", "0.0"}:
-        return 0.0
+    if key == "error":
+        return read_unit(option, text)
     if key != "linear_predictor":
         return read_amount(option, text)
     try:

@@ -221,7 +221,7 @@ def read_unit(option: str, text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0.0 <= number <= 1.0:
-        raise UsageError(f"{option} must be a number from 0 to 1, got {name(text)!r}")
+        raise UsageError(f"{option} must be a number from 0 to 1, got {name(text)!r}{_in_percent(text)}")
     return number
 
 
