@@ -289,16 +289,16 @@ def test_classes_with_names_follow_the_columns_or_what_labels_says():
         ),
     ],
 )
-def test_columns_that_are_named_as_the_labels_must_stand_as_these_do(library, correct):
+def test_columns_that_are_named_by_the_classes_are_of_these_and_must_stand_as_labels_do(library, correct):
     p = np.array([0.2, 0.9])
     expected = p / (p + 9.0 * (1.0 - p))
     frame = pytest.importorskip(library).DataFrame({"fraud": p, "ok": 1.0 - p})
     turned = frame[["ok", "fraud"]]
     assert correct(frame)[:, 0] == pytest.approx(expected, abs=1e-15)
-    assert correct(turned, labels=["ok", "fraud"])[:, 1] == pytest.approx(expected, abs=1e-15)
-    for columns, options in ((turned, {}), (frame, {"labels": ["ok", "fraud"]})):
-        with pytest.raises(ValueError, match=r"^the columns of y_prob must be in the order of the labels, \["):
-            correct(columns, **options)
+    for options in ({}, {"labels": ["ok", "fraud"]}):
+        assert correct(turned, **options)[:, 1] == pytest.approx(expected, abs=1e-15)
+    with pytest.raises(ValueError, match=r"^the columns of y_prob must be in the order of the labels, \["):
+        correct(frame, labels=["ok", "fraud"])
 
 
 def test_a_share_beside_named_columns_is_of_the_label_that_stands_last():

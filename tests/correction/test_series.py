@@ -38,7 +38,7 @@ def by_hand(factors):
         (lambda s: shift_prior(PROB, training_prior=s, prior=[1 / 3] * 3, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
         (lambda s: shift_prior(PROB, training_prior=[1 / 3] * 3, prior=s, labels=LABELS), [0.1, 0.6, 0.3]),
         (lambda s: undo_class_weight(PROB, class_weight=s, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
-        (lambda s: undo_class_weight(PROB, class_weight=s), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
+        (lambda s: undo_class_weight(PROB, class_weight=s.sort_index()), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
         (lambda s: apply_class_weight(PROB, class_weight=s, labels=LABELS), [0.1, 0.6, 0.3]),
         (lambda s: undo_sampling(PROB, keep=s, labels=LABELS), [1 / 0.1, 1 / 0.6, 1 / 0.3]),
         (lambda s: apply_sampling(PROB, repeat=10 * s, labels=LABELS), [1, 6, 3]),
@@ -50,6 +50,68 @@ def by_hand(factors):
 )
 def test_a_series_is_read_by_its_index(call, factors):
     assert call(SHARES) == pytest.approx(by_hand(factors), rel=1e-12)
+
+
+ORDER = ["low", "mid", "high"]
+OLD, NEW = pd.Series([0.6, 0.3, 0.1], index=ORDER), pd.Series([0.3, 0.3, 0.4], index=ORDER)
+BY_NAME = [
+    (lambda x, kind: shift_prior(x, training_prior=kind(OLD), prior=kind(NEW)), [0.5, 1.0, 4.0]),
+    (lambda x, kind: shift_prior(x, training_prior=kind(OLD), prior=NEW[[*x.columns]].tolist()), [0.5, 1.0, 4.0]),
+    (lambda x, kind: undo_class_weight(x, class_weight=kind(OLD)), [1 / 6, 1 / 3, 1.0]),
+    (lambda x, kind: apply_class_weight(x, class_weight=kind(OLD)), [6.0, 3.0, 1.0]),
+    (lambda x, _: undo_class_weight(x, class_weight="balanced", y_train=[*ORDER, "low", "low"]), [3.0, 1.0, 1.0]),
+    (lambda x, kind: undo_sampling(x, keep=kind(OLD), repeat=kind(10 * OLD)), [1 / 36, 1 / 9, 1.0]),
+    (
+        lambda x, kind: correct_probabilities(
+            x, class_weight=kind(OLD), keep=kind(OLD), training_prior=kind(OLD), prior=kind(NEW)
+        ),
+        [0.3 / 0.6**3, 0.3 / 0.3**3, 0.4 / 0.1**3],
+    ),
+]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("kind", [dict, pd.Series, pd.Series.sort_values])
+@pytest.mark.parametrize("columns", [ORDER, sorted(ORDER), ORDER[::-1]])
+@pytest.mark.parametrize(("call", "factors"), BY_NAME)
+def test_names_of_columns_say_which_class_a_number_is_of(library, kind, columns, call, factors):
+    prob = pytest.importorskip(library).DataFrame(dict(zip(ORDER, PROB.T, strict=True)))[columns]
+    wanted = by_hand(factors)[:, [ORDER.index(name) for name in columns]]
+    assert call(prob, kind) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, **o: shift_prior(x, training_prior=OLD, prior=NEW, **o),
+        lambda x, **o: shift_prior(x, training_prior=OLD, prior=[0.3, 0.3, 0.4], **o),
+        lambda x, **o: shift_prior(x, training_prior=[0.6, 0.3, 0.1], prior=NEW, **o),
+        lambda x, **o: correct_probabilities(x, training_prior=dict(OLD), prior=NEW, **o),
+        lambda x, **o: undo_class_weight(x, class_weight=OLD, **o),
+        lambda x, **o: apply_class_weight(x, class_weight=OLD, **o),
+        lambda x, **o: undo_sampling(x, keep=OLD, **o),
+        lambda x, **o: apply_sampling(x, repeat=10 * OLD, **o),
+        lambda x, **o: estimate_prior(x, training_prior=OLD, n_resamples=0, **o).prior,
+    ],
+)
+def test_texts_that_are_not_sorted_need_an_order_beside_columns_without_names(call):
+    message = r"the order \['low', 'mid', 'high'\], and sorted they are \['high', 'low', 'mid'\].*: pass labels= in"
+    for prob in (PROB, PROB.tolist(), pd.DataFrame(PROB), pd.DataFrame(PROB).add_prefix("p_")):
+        with pytest.raises(ValueError, match=message):
+            call(prob)
+    assert call(PROB, labels=ORDER) == pytest.approx(call(pd.DataFrame(PROB, columns=ORDER)), rel=1e-12)
+
+
+def test_sorted_texts_numbers_and_mappings_need_no_order_beside_columns_without_names():
+    by_place = undo_class_weight(PROB, class_weight=[1.0, 2.0, 6.0])
+    for weights in (
+        pd.Series({"a": 1.0, "b": 2.0, "c": 6.0}),
+        pd.Series({30: 6.0, 10: 1.0, 20: 2.0}),
+        {"c": 6.0, "a": 1.0, "b": 2.0},
+    ):
+        assert np.array_equal(undo_class_weight(PROB, class_weight=weights), by_place)
+    with pytest.raises(ValueError, match=r"\['yes', 'no'\], and sorted they are \['no', 'yes'\]"):
+        undo_class_weight(PROB[:, :2] * 2, class_weight=pd.Series({"yes": 2.0, "no": 1.0}), logits=True)
 
 
 def test_counts_of_two_classes_of_which_the_positive_one_is_more_frequent():

@@ -195,6 +195,8 @@ class Classes:
             order = np.atleast_1d(validation.to_array(self.labels, "labels")).tolist()
             if len(order) != self.n or len(set(order)) != self.n:
                 raise ValueError(f"labels must name the {self.n} classes once each, got {order}.")
+        elif places := self.named(keys):
+            order = [keys[place] for place in places]
         elif keys and (named := named_numbers(self.names, keys)):
             order = named
         elif set(keys) <= set(range(self.n)):
@@ -215,6 +217,23 @@ class Classes:
             raise ValueError(f"{name} names the class {unknown[0]!r}, which is not among the labels {order}.")
         return self.agreed(order)
 
+    def named(self, keys: list[Any]) -> list[int] | None:
+        """Which of the keys each column is named by, in a frame whose columns are named by all of them; else None."""
+        places = validation.label_places(self.names, keys) if len(keys) == self.n else None
+        return None if places is None else np.argsort(places).tolist()
+
+    def refuse_unsorted(self, keys: list[Any], order: list[Any], name: str) -> None:
+        """Refuse texts in the index of a Series that are not sorted where nothing states the order of the columns.
+
+        Sorted texts are seldom in the order in which a person writes them, or in which they are counted.
+        """
+        stated = self.labels is not None or self.named(order)
+        if not stated and any(isinstance(each, str) for each in keys) and keys != order:
+            raise ValueError(
+                f"{name} names the classes in the order {keys}, and sorted they are {order}; nothing says in which "
+                "order the columns of y_prob are: pass labels= in the order of the columns."
+            )
+
     def agreed(self, order: list[Any]) -> list[Any]:
         """Return the labels in the order of the columns, or raise where a frame names these in another order."""
         places = validation.label_places(self.names, order)
@@ -227,9 +246,11 @@ class Classes:
 
     def numbers(self, values: Any, name: str, *, default: float | None = 1.0) -> Floats:
         """Read one positive number per class from a mapping, a Series by its index, or a sequence in column order."""
-        values = named_values(values, name)
+        series, values = bool(index_names(values)), named_values(values, name)
         keys = _plain_keys(values)
         order = self.order(keys, name)
+        if series:
+            self.refuse_unsorted(keys, order, name)
         if isinstance(values, Mapping):
             numbers = dict(zip(keys, values.values(), strict=True))
             missing = [label for label in order if label not in numbers]
@@ -257,7 +278,6 @@ class Classes:
     def sampling(self, keep: Any, repeat: Any) -> Floats:
         """Expected copies of a row of each class in training: the fraction kept times the repetitions."""
         factors = np.ones(self.n)
-        keep, repeat = named_values(keep, "keep"), named_values(repeat, "repeat")
         if keep is not None:
             factors = self.numbers(keep, "keep")
             if np.any(factors > 1.0):
@@ -281,20 +301,23 @@ class Classes:
     def _first(self, values: Any, bad: NDArray[np.bool_]) -> tuple[int, Any]:
         """Index and label of the first invalid class."""
         k = int(np.argmax(bad))
-        return k, self.order(_plain_keys(values), "")[k]
+        return k, self.order(_plain_keys(named_values(values, "")), "")[k]
 
     def balanced(self, y_train: ArrayLike | None) -> Floats:
         """What scikit-learn's "balanced" means for these training labels: n / (K n_y)."""
         if y_train is None:
             raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
         seen = training_labels(y_train)
-        order = np.unique(seen) if self.labels is None else validation.to_array(self.labels, "labels")
+        if self.labels is None:
+            order = np.unique(seen)
+            order = order[self.named(order.tolist()) or slice(None)]
+        else:
+            order = validation.to_array(self.labels, "labels")
         if len(order) != self.n:
             raise ValueError(f"y_train holds {len(order)} classes but y_prob has {self.n}: pass labels=.")
         if self.labels is None and self.one_column and not validation.one_is_positive(order.tolist()):
             raise ValueError(f"y_train holds {', '.join(map(repr, order.tolist()))}, {WHICH_IS_POSITIVE}")
         counts = np.array([np.count_nonzero(seen == label) for label in order], dtype=float)
-        self.agreed(order.tolist())
         if not np.all(counts):
             raise ValueError(f"y_train must hold every class, {order[int(np.argmin(counts))]!r} is missing.")
         return counts.sum() / (self.n * counts)
@@ -379,8 +402,9 @@ def undo_class_weight(
     y_train : array_like of shape (m,), optional
         Labels of the training, for "balanced".
     labels : array_like of shape (K,), optional
-        The classes in the order of the columns, the positive one last of two. Without it 0 to K - 1, -1 and 1, or of
-        several columns the sorted keys. Scores of the positive class alone need it where classes have other names.
+        The classes in the order of the columns, the positive one last of two. Without it as a frame names its columns,
+        0 to K - 1, -1 and 1, or of several columns the sorted keys; texts in the index of a Series that are not sorted
+        need it. Scores of the positive class alone need it where classes have other names.
     logits : bool, default False
         Whether ``y_prob`` holds log-odds (n,) or logits (n, K); the result then holds the same. There the map is
         exact even where a probability would round to 1.
