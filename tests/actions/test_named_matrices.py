@@ -53,6 +53,37 @@ def test_rows_and_columns_of_a_matrix_are_found_by_name(rows, columns, given):
     )
 
 
+@pytest.mark.parametrize("rows", TURNS)
+@pytest.mark.parametrize("given", [FRAME, FRAME[sorted(ORDER)], PROB[:, [2, 0, 1]]])
+def test_columns_without_names_are_the_actions_of_the_classes_in_the_index_as_written(rows, given):
+    matrix = pd.DataFrame(COSTS[rows][:, rows], index=np.array(ORDER)[rows])
+    turn = [2, 0, 1]  # another order of both rows and columns, and that of the sorted classes
+    other = pd.DataFrame(COSTS[turn][:, turn], index=np.array(ORDER)[turn])
+    by_hand = {f"always {name}": cost for name, cost in zip(ORDER, COSTS[KIND].mean(axis=0), strict=True)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as that the matrix is transposed
+        for matrices in (matrix, [matrix, matrix], [matrix, other]):
+            found = evaluate_actions(TEXT, given, matrices=matrices)
+            assert found.rows.actions == tuple(matrix.index)
+            always = {name: cost for name, cost in found.selection.costs.items() if name.startswith("always")}
+            assert always == pytest.approx(by_hand)
+            assert found.cost == pytest.approx(BY_HAND)
+            chosen = np.array(ORDER)[(PROB @ COSTS).argmin(axis=1)]
+            for record in found.class_records("model"):
+                of_class = record["class"] == TEXT
+                assert record["taken"] == pytest.approx({a: (of_class & (chosen == a)).mean() for a in ORDER})
+        calibration = decision_calibration_test(TEXT, given, matrices=matrix)
+        assert calibration.incurred == pytest.approx(BY_HAND)
+        named = evaluate_actions(TEXT, given, matrices=matrix, actions=ACTIONS)
+        assert named.rows.actions == tuple(ACTIONS)
+        mixed = evaluate_actions(
+            TEXT, FRAME, matrices=[COSTS, matrix], labels=ORDER
+        )  # an array is in the order of labels
+        assert (mixed.rows.actions, mixed.cost) == (tuple(ORDER), pytest.approx(BY_HAND))
+        wide = pd.DataFrame(np.hstack([COSTS, COSTS]), index=ORDER)
+        assert evaluate_actions(TEXT, given, matrices=wide).rows.actions == tuple(range(6))
+
+
 def test_matrices_of_a_list_are_each_found_by_name():
     dear = MATRIX * 2 + 1
     both = [MATRIX, dear.iloc[[2, 0, 1], [1, 2, 0]]]

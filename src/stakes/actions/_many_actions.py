@@ -138,8 +138,8 @@ def read_rows(
     if len(shapes) > 1:
         raise ValueError(f"y_prob must have the same shape for every model, got {sorted(shapes)}.")
     classes = class_names(y_true, labels, first.shape[1])
-    names = _action_names(actions, problem["matrices"])
-    asked = check_problem(classes=classes, actions=names, **problem)
+    names = _action_names(actions, problem["matrices"], classes)
+    asked = check_problem(classes=classes, actions=None if actions is None else names, **problem)
     if names is not None or not same_in_any_order(asked.matrices):
         refuse_unordered(problem["matrices"], classes, stated, y_true, *models.values())
     given = np.ones(len(index)) if weight is None else weight
@@ -169,10 +169,10 @@ def _fifth(values: Floats) -> Floats:
     return np.asarray(np.partition(values, len(values) - inference.NEEDED, axis=0)[len(values) - inference.NEEDED])
 
 
-def _action_names(actions: Any, matrices: Any) -> tuple[Any, ...] | None:
-    """Names as stated, or those of the columns of a frame, or None."""
+def _action_names(actions: Any, matrices: Any, classes: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Names as stated, or those of the columns of the first matrix, or None."""
     if actions is None:
-        return tuple(matrix_actions(matrices)) or None
+        return tuple(matrix_actions(matrices, classes)[0]) or None
     return tuple(actions if isinstance(actions, (list, tuple)) else to_array(actions, "actions").ravel().tolist())
 
 
@@ -1186,7 +1186,8 @@ def evaluate_actions(
     matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix of a list.
     actions : array_like of str, optional
-        Names of the columns of the matrices; by default those of a frame, or the classes, where there are as many.
+        Names of the columns of the matrices; by default those of a frame, or, where there are as many, the classes in
+        the order of the rows as written.
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
         below the number of columns are column numbers, unless a frame names its columns by other whole numbers that

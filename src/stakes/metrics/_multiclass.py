@@ -518,9 +518,16 @@ def check_problem(
     return CostProblem(table, np.array([1.0 - mean, mean]), measure)
 
 
-def matrix_actions(matrices: Any) -> list[Any]:
-    """Names of the actions, by the columns of the first frame; none for arrays, and where pandas only counts them."""
-    return frame_names(_each(matrices)[0])
+def matrix_actions(matrices: Any, classes: Sequence[Any]) -> list[list[Any]]:
+    """Names of the columns of each matrix; none for arrays, and where pandas only counts them.
+
+    Where no columns have names, as many as there are classes are of the classes as the rows are written.
+    """
+    each, k = _each(matrices), len(classes)
+    names, rows = [frame_names(one) for one in each], [label_places(index_names(one), classes) for one in each]
+    if any(names) or not any(rows) or any(np.shape(one) != (k, k) for one in each):
+        return names
+    return [[classes[place] for place in np.argsort(places or range(k))] for places in rows]
 
 
 def _each(matrices: Any) -> list[Any]:
@@ -531,16 +538,19 @@ def _each(matrices: Any) -> list[Any]:
 
 def _in_one_order(matrices: Any, classes: Sequence[Any], actions: Sequence[Any] | None) -> NDArray[Any]:
     """Matrices whose rows are in the order of the classes, and columns of all in that of the actions."""
-    each, wanted = _each(matrices), matrix_actions(matrices) if actions is None else actions
-    tables = [_by_action(in_class_order(one, classes, "matrices"), one, wanted) for one in each]
+    each = _each(matrices)
+    names = matrix_actions(matrices, classes) if actions is None else [frame_names(one) for one in each]
+    wanted = names[0] if actions is None else actions
+    in_rows = [in_class_order(one, classes, "matrices") for one in each]
+    tables = [_by_action(table, own, wanted) for table, own in zip(in_rows, names, strict=True)]
     if len({table.shape for table in tables}) > 1:
         raise ValueError(f"matrices must have one shape, got {[table.shape for table in tables]}.")
     return tables[0] if each[0] is matrices else np.stack(tables)
 
 
-def _by_action(table: NDArray[Any], matrix: Any, actions: Sequence[Any]) -> NDArray[Any]:
-    """Return the columns of a frame in the order of the actions, or raise where it names others."""
-    names, wanted = list(map(str, frame_names(matrix))), list(map(str, actions))
+def _by_action(table: NDArray[Any], own: Sequence[Any], actions: Sequence[Any]) -> NDArray[Any]:
+    """Return columns with names of their own in the order of the actions, or raise where these are others."""
+    names, wanted = list(map(str, own)), list(map(str, actions))
     if names and sorted(names) != sorted(wanted):
         raise ValueError(
             f"the columns of matrices must be the actions {wanted}, got {names}: "
