@@ -289,6 +289,9 @@ def weighted():
         GridSearchCV(SVC(probability=True), {"C": [1.0]}, cv=2),
         VotingClassifier([("a", SVC(probability=True)), ("b", LogisticRegression())], voting="soft"),
         StackingClassifier([("a", LogisticRegression())], SVC(probability=True), cv=2),
+        VotingClassifier(
+            [("a", StackingClassifier([("b", LogisticRegression())], SVC(probability=True), cv=2))], voting="soft"
+        ),
     ],
 )
 def test_probabilities_that_are_refitted_without_weights_are_refused(weighted, estimator):
@@ -315,6 +318,8 @@ def test_named_weights_that_refitted_probabilities_never_had_are_refused(weighte
         CalibratedClassifierCV(SVC(), cv=3),
         CalibratedClassifierCV(SVC(probability=True), cv=3),
         StackingClassifier([("a", SVC(probability=True))], LogisticRegression(), cv=3),
+        VotingClassifier([("a", CalibratedClassifierCV(SVC(probability=True), cv=3))], voting="soft"),
+        VotingClassifier([("a", StackingClassifier([("b", SVC(probability=True))], cv=3))], voting="soft"),
     ],
 )
 def test_weights_that_the_last_fit_has_are_undone(weighted, estimator):

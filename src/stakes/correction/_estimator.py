@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -184,11 +186,12 @@ def _refuse_unweighted(model: Any, source: str) -> None:
 
 def _sources_of_probability(model: Any) -> list[Any]:
     """List a model and its members; of stacking what it fits last, of calibration nothing: its maps are weighted."""
-    model = getattr(model, "final_estimator_", model)
-    if hasattr(model, "calibrated_classifiers_"):
+    if isinstance(model, StackingClassifier):
+        return _sources_of_probability(model.final_estimator)
+    if isinstance(model, (type, CalibratedClassifierCV)) or not hasattr(model, "get_params"):
         return []
-    parts = (model, *model.get_params(deep=True).values()) if hasattr(model, "get_params") else ()
-    return [part for part in parts if hasattr(part, "get_params") and not isinstance(part, type)]
+    members = [part for key, part in model.get_params(deep=True).items() if "__" not in key]
+    return [model, *(source for part in members for source in _sources_of_probability(part))]
 
 
 def _is_weighting(key: str, value: Any) -> bool:
