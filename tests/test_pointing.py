@@ -3,6 +3,7 @@
 import inspect
 import math
 import re
+from fractions import Fraction
 from unittest import mock
 
 import numpy as np
@@ -117,3 +118,36 @@ def test_weights_are_taken_up_to_their_limits(most):
         ValueError, match=rf"sample_weight must be 0 or lie in .*, got {re.escape(str(beyond))} at index 2"
     ):
         ScoreTable.from_predictions(y, p, sample_weight=[1.0, 1.0, beyond])
+
+
+@pytest.mark.parametrize("constant", [1.0, 1e-70, 1e100])
+def test_weights_that_no_constant_brings_within_the_limits_have_a_remedy(constant):
+    pl = pytest.importorskip("polars")
+
+    import stakes
+
+    rng = np.random.default_rng(0)
+    score = rng.beta(1, 3, 60)
+    y = (rng.random(60) < score).astype(int)
+    weight = np.exp(-(rng.uniform(-24, 24, 60) ** 2)) * constant  # a kernel: 250 decades
+
+    def by_arrays(weight):
+        return stakes.evaluate(y, score, costs=(0.1, 0.4), sample_weight=weight)
+
+    def by_frame(weight, form=lambda frame: frame):
+        frame = form(pl.DataFrame({"y": y, "s": score, "w": weight}))
+        return stakes.evaluate_frame(frame, label="y", models=["s"], costs=(0.1, 0.4), weight="w")
+
+    def by_lazy(weight):
+        return by_frame(weight, pl.DataFrame.lazy)
+
+    remedy = "ivide all weights by a constant, .* first replace those below 1e-140 times the largest by 0"
+    for evaluated in (by_arrays, by_frame, by_lazy):
+        for divisor in (1.0, weight.max(), weight.max() * 1e-60):
+            with pytest.raises(ValueError, match=remedy):
+                evaluated(weight / divisor)
+    kept = np.where(weight < 1e-140 * weight.max(), 0.0, weight) / weight.max()
+    exact = [Fraction(value) for value in weight]
+    share = sum(w for w, one in zip(exact, y, strict=True) if one) / sum(exact)
+    for evaluated in (by_arrays, by_frame, by_lazy):
+        assert evaluated(kept).prevalence == pytest.approx(float(share), rel=1e-12)

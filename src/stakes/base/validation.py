@@ -407,6 +407,11 @@ _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
 _SEVERAL_MODELS = "several models go to evaluate, by name in a mapping or a frame"
 SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
+WEIGHT_RULE = f"must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]"
+TO_SCALE = (
+    "divide all weights by a constant, which changes no result; where none will do, first replace those below "
+    f"{SQUARED_WELL[0]:g} times the largest by 0"
+)
 SCORE_HINT = (
     "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
     "h_measure_score or roc_auc_score)."
@@ -931,12 +936,7 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
         raise ValueError(f"sample_weight must have one value per row, got shape {weight.shape} for {length} rows.")
     refuse(~np.isfinite(weight) | (weight < 0.0), weight, "sample_weight must be finite and >= 0")
     extreme = (weight > 0.0) & ((weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1]))
-    if np.any(extreme):  # squared weights, for standard errors, would overflow or underflow
-        first = _first(extreme)
-        raise ValueError(
-            f"sample_weight must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}], got {weight[first]} "
-            f"at index {first}: divide all weights by a constant, which changes no result."
-        )
+    refuse(extreme, weight, f"sample_weight {WEIGHT_RULE}", end=f": {TO_SCALE}.")
     if not np.any(weight):
         raise ValueError(f"sample_weight must not be all zero, got {length} zeros.")
     return weight

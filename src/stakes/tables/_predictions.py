@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from stakes.base.formulas import is_nan
 from stakes.base.multiclass import are_complements
 from stakes.base.outcome import Outcome, OutcomeFromColumns
-from stakes.base.validation import SQUARED_WELL, Bools, Floats, Integers, check_choice, match_label, plain_label
+from stakes.base.validation import (
+    SQUARED_WELL,
+    TO_SCALE,
+    WEIGHT_RULE,
+    Bools,
+    Floats,
+    Integers,
+    check_choice,
+    match_label,
+    plain_label,
+)
 from stakes.outputs.hooks import nw
 from stakes.outputs.result_table import backend_of
 from stakes.outputs.serialization import DataError, Location
@@ -330,9 +340,8 @@ def check_numbers(scores: dict[str, Floats], weight: Floats | None, roles: Roles
             raise origin.broken("must be finite and >= 0", bad, weight, column=roles.weight)
         extreme = (weight < SQUARED_WELL[0]) | (weight > SQUARED_WELL[1])
         if extreme.any():
-            rule = f"must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]"
-            hint = "Divide all weights by a constant, which changes no result."
-            raise origin.broken(rule, extreme, weight, column=roles.weight, hint=hint)
+            hint = f"{TO_SCALE.capitalize()}."
+            raise origin.broken(WEIGHT_RULE, extreme, weight, column=roles.weight, hint=hint)
     for name, score in scores.items():
         if not roles.probability:
             if not np.all(np.isfinite(score)):

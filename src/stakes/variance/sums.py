@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base.numerics import order_of_codes
-from stakes.base.validation import Bools, Floats, Integers, blocks, to_array, to_floats
+from stakes.base.validation import TO_SCALE, Bools, Floats, Integers, blocks, to_array, to_floats
 from stakes.core.score_table import Rule, class_losses
 from stakes.costs import CostDistribution
 from stakes.outputs.result_table import Tabular
@@ -367,8 +367,7 @@ def check_largest(weight: Floats | np.float64) -> None:
     if largest and not FOURTH_WELL[0] <= largest <= FOURTH_WELL[1]:
         raise ValueError(
             f"sample_weight must have a largest value of each class within [{FOURTH_WELL[0]:g}, {FOURTH_WELL[1]:g}] "
-            f"where errors are estimated, got {largest:g} (a stated prevalence weighs too): divide all weights by a "
-            "constant, which changes no result."
+            f"where errors are estimated, got {largest:g} (a stated prevalence weighs too): {TO_SCALE}."
         )
 
 
