@@ -11,7 +11,7 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs, make_classification
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_validate
@@ -324,6 +324,44 @@ def test_an_estimator_that_takes_no_weights_is_refused_by_name(data, name):
             model.set_params(calibrate=None)
         with pytest.raises(ValueError, match=r"must take sample_weight in fit, which .*KNeighborsClassifier\(.* not: "):
             model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+@weighing
+@pytest.mark.parametrize("routed", [False, True])
+def test_a_member_that_takes_no_weights_is_refused_by_name_and_so_is_one_under_routing(data, name, routed):
+    X, y, _ = data
+    nearest = KNeighborsClassifier()
+    vote = VotingClassifier([("a", INNER), ("b", nearest)], voting="soft")
+    piped = make_pipeline(StandardScaler(), vote)
+    members = (vote, piped, StackingClassifier([("a", nearest)], INNER), AdaBoostClassifier(nearest))
+    for inner in [nearest] if routed else members:
+        model = clone(MODELS[name]).set_params(estimator=inner)
+        if name == "calibrated":
+            model.set_params(calibrate=None)
+        refused = pytest.raises(ValueError, match=r"must take sample_weight in fit, which KNeighborsClassifier\(\) ")
+        with sklearn.config_context(enable_metadata_routing=routed), refused:
+            model.fit(X, y, sample_weight=np.ones(len(y)))
+
+
+class Elsewhere(LogisticRegression):
+    """A classifier whose own code goes wrong, with words that are much like those of an estimator without weights."""
+
+    def fit(self, X, y, sample_weight=None):
+        def prepare(X, y):
+            return X, y
+
+        return prepare(X, y, sample_weight=sample_weight)
+
+
+def test_errors_from_elsewhere_in_fit_stay_as_they_are(data):
+    X, y, _ = data
+    said = (
+        "does not support sample weights|got an unexpected keyword argument 'sample_weight'"  # or as scikit-learn does
+    )
+    for inner in (Elsewhere(), VotingClassifier([("a", Elsewhere()), ("b", KNeighborsClassifier())], voting="soft")):
+        with pytest.raises(TypeError, match=said) as caught:
+            PlugInThresholdClassifier(inner).fit(X, y, sample_weight=np.ones(len(y)))
+        assert "prepare()" in str(caught.value.__cause__ or caught.value)
 
 
 class Halves(BaseEstimator):

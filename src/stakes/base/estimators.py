@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
@@ -25,6 +26,11 @@ from stakes.outputs.text import shorten
 
 _LONGEST = 80
 _ROUNDING = 1e-6  # of probabilities in single precision
+# what Python and scikit-learn say of a class whose `fit` takes no weights
+_WITHOUT_WEIGHTS = re.compile(
+    r"(\w+)(?:\.fit(?:\(\))?)? (?:got an unexpected keyword argument '|got unexpected argument\(s\) \{'|"
+    r"does not support |doesn't support |does not accept the )sample[ _]weight"
+)
 
 
 class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -154,14 +160,32 @@ def fit_weighted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | No
     routed = get_config().get("enable_metadata_routing", False)
     named = {"sample_weight": sample_weight} if routed else _named_weights(model, sample_weight)
     if not named:
-        raise ValueError(
-            "estimator must take sample_weight in fit, which "
-            f"{shorten(repr(innermost(model)), _LONGEST)} does not: leave sample_weight out, or pass one that does."
-        )
+        raise _takes_no_weights(innermost(model))
     with warnings.catch_warnings():
         if len(named) > 1:  # calibration does not know that its pipeline has them too
             warnings.filterwarnings("ignore", "Since .* does not appear to accept sample_weight")
-        return model.fit(X, y, **named)
+        try:
+            return model.fit(X, y, **named)
+        except (TypeError, ValueError) as error:
+            for part in (model, *model.get_params(deep=True).values()):
+                if _is_refused(part, str(error)):
+                    raise _takes_no_weights(part) from error
+            raise
+
+
+def _takes_no_weights(estimator: Any) -> ValueError:
+    return ValueError(
+        f"estimator must take sample_weight in fit, which {shorten(repr(estimator), _LONGEST)} does not: leave "
+        "sample_weight out, or pass one that does."
+    )
+
+
+def _is_refused(part: Any, message: str) -> bool:
+    """Whether an error of ``fit`` names the class of an estimator that takes no weights, by its signature too."""
+    if not hasattr(part, "fit") or "sample_weight" in signature(part.fit).parameters:
+        return False
+    names = {kind.__name__ for kind in type(part).__mro__}
+    return any(match[1] in names for match in _WITHOUT_WEIGHTS.finditer(message))
 
 
 def _named_weights(model: Any, weight: Floats) -> dict[str, Any]:
