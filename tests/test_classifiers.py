@@ -595,3 +595,12 @@ def test_log_odds_of_xgboost_are_refused(data):
         model.predict(other)
     calibrated = LossCorrectedClassifier(CalibratedClassifierCV(booster), class_weight=None).fit(X, y)
     assert calibrated.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_stacking_whose_last_estimator_is_left_to_scikit_learn_gives_probabilities(data, pipeline):
+    X, y, other = data
+    stacking = StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], cv=3)
+    estimator = make_pipeline(StandardScaler(), stacking) if pipeline else stacking
+    found = PlugInThresholdClassifier(estimator, cv=3).fit(X, y).predict_proba(other)
+    assert found == pytest.approx(clone(estimator).fit(X, y).predict_proba(other), abs=1e-12)

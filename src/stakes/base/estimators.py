@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn import get_config, model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics._scorer import _Scorer
 from sklearn.model_selection import check_cv
@@ -227,7 +228,11 @@ def _probabilities(estimator: Any, X: Any) -> Floats:
 
 def check_gives_probabilities(estimator: Any) -> None:
     """Raise unless the estimator has ``fit`` and ``predict_proba``."""
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "predict_proba")):
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    gives = hasattr(last, "predict_proba")
+    if isinstance(last, StackingClassifier) and last.final_estimator is None:
+        gives = True  # by the LogisticRegression that it makes in fit
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and gives):
         scored = not isinstance(estimator, type) and hasattr(estimator, "decision_function")
         remedy = "; CalibratedClassifierCV of scikit-learn makes probabilities of its scores" if scored else ""
         raise ValueError(
