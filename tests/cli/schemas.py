@@ -66,6 +66,7 @@ FURTHER = [
     "watch show --state watch.json",
     "watch add rows.csv --day 2026-11-23 --state dated.json",
     "watch show --state dated.json",
+    "plan gain --prevalence 0.1 --sensitivity 0.7 --specificity 0.8 --threshold 0.1 --power 0.8",
     "watch plan kept.json --rows-per-day 20",
     "correct rows.csv --models sharp --class-weights 0:1,1:4 --label ill",
     "update rows.csv --label ill --models inner,coarse --method isotonic",

@@ -14,6 +14,7 @@ PLANS = {
     "slope": ({"linear_predictor": (-2.6, 1.2), "width": 0.2}, ["--linear-predictor", "-2.6,1.2", "--width", "0.2"]),
     "regret": ({"standard_deviation": 0.2, "difference": 0.01, "power": 0.9}, []),
     "certificate": ({"error": 0.0, "max_error": 0.1, "power": 0.99}, []),
+    "gain": ({"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.1, "power": 0.8}, []),
 }
 
 

@@ -33,6 +33,7 @@ from stakes.inference import CostRows, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, count, level_name, number, percent, stated
+from stakes.variance.sums import Sums, half_width
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
 #
@@ -728,6 +729,8 @@ def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Fl
 _OPEN_SHARE = {"open_low": True, "open_high": True}
 _NORMAL_NODES = 200
 _MOST_ROWS = 10_000_000
+_GAINS = 4_000  # samples drawn
+_SLACK = 0.05  # share of the width, or of the rarer of being shown and not, by which they may miss what is asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -744,6 +747,9 @@ class Plan(Tabular):
         Positives expected among them, where the prevalence is known.
     why : str
         The reason, as a sentence.
+    enough : int or None
+        For "gain", to two digits: with how many rows the tests of this library have the power in drawn samples, or its
+        intervals the width on average and in half of them, where that takes more than ``rows``.
 
     Examples
     --------
@@ -756,9 +762,10 @@ class Plan(Tabular):
     rows: int
     events: int | None
     why: str
+    enough: int | None = None
 
     def _records(self) -> list[dict[str, Any]]:
-        return [{"question": self.question, "rows": self.rows, "events": self.events, "why": self.why}]
+        return [dict(vars(self))]
 
     @property
     def sentence(self) -> str:
@@ -827,7 +834,8 @@ def rows_needed(
     -----
     Riley et al. 2021, doi:10.1002/sim.9025, for O:E, slope, AUC and standardised net benefit, with quadrature for
     the slope. All but the certificate are normal approximations; from ``rows`` decided rows on, every number of rows
-    suffices for it. Numbers are for one look at the data.
+    suffices for it. Few missed positives carry a gain, which makes its interval wider than a normal one: 4,000 samples
+    are drawn, and where ``rows`` are too few, ``enough`` says how many are not. Numbers are for one look at the data.
 
     Examples
     --------
@@ -849,14 +857,14 @@ def rows_needed(
     check_asked(question, set(given))
     given = _checked(given)
     try:
-        rows, why = _PLANS[question](**given, level=level)
+        rows, why, *enough = _PLANS[question](**given, level=level)
     except OverflowError:
-        rows, why = math.inf, ""
+        rows, why, enough = math.inf, "", []
     if not rows <= _MOST_ROWS:
         written = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {written}: ask for less.")
     events = None if "prevalence" not in given else math.ceil(rows * given["prevalence"])
-    return Plan(question, math.ceil(rows), events, why)
+    return Plan(question, math.ceil(rows), events, why, *enough)
 
 
 def check_asked(question: str, given: set[str], called: str | None = None, written: Callable[[str], str] = str) -> None:
@@ -897,7 +905,7 @@ def _for_mean(
     """Rows for an interval of a mean, or for a test of a zero mean."""
     z = _z(0.5 + level / 2.0)
     if width is not None:
-        return (2.0 * z / width) ** 2 * variance, f"the {level_name(level)} interval is then {number(width)} wide"
+        return (2.0 * z / width) ** 2 * variance, _outcome(width, power, gain, level)
     if power is None or gain == 0.0:
         raise ValueError("power needs a difference other than zero.")
     if power <= 1.0 - level:
@@ -905,8 +913,14 @@ def _for_mean(
             f"power must be above {1.0 - level:.2g}, with which the test shows a difference that is not there, got "
             f"{power:g}: ask for 0.8, say."
         )
-    shown = f"a difference of {number(gain)} is then shown at {1.0 - level:.2g} with probability about {power:g}"
-    return ((z + _z(power)) / gain) ** 2 * variance, shown
+    return ((z + _z(power)) / gain) ** 2 * variance, _outcome(width, power, gain, level)
+
+
+def _outcome(width: float | None, power: float | None, gain: float, level: float) -> str:
+    """What comes of rows: an interval of this width, or else a difference shown with this probability."""
+    if width is not None:
+        return f"the {level_name(level)} interval is then about {number(width)} wide"
+    return f"a difference of {number(gain)} is then shown at {1.0 - level:.2g} with probability about {power:g}"
 
 
 def _net_benefit(
@@ -936,11 +950,55 @@ def _gain(
     level: float,
     width: float | None = None,
     power: float | None = None,
-) -> tuple[float, str]:
+) -> tuple[float, str, int | None]:
     odds, missed = threshold / (1.0 - threshold), prevalence * (1.0 - sensitivity)
     spared = (1.0 - prevalence) * specificity
     gain = odds * spared - missed
-    return _for_mean(missed + odds**2 * spared - gain**2, width, power, gain, level)
+    rows, why = _for_mean(missed + odds**2 * spared - gain**2, width, power, gain, level)
+    if not rows <= _MOST_ROWS:
+        return rows, why, None
+    rows = max(math.ceil(rows), 2)  # a single row shows no spread
+    shares, asked = (spared, 1.0 - prevalence - spared, missed, prevalence - missed), width or power or 0.0
+
+    def drawn(n: int) -> float:
+        value, half = _drawn_gains(n, shares, odds, level)
+        return float(np.mean(np.abs(value) > half) if width is None else 2.0 * max(np.mean(half), np.median(half)))
+
+    def close(found: float, slack: float) -> bool:
+        return asked - found <= slack * min(asked, 1.0 - asked) if width is None else found - asked <= slack * asked
+
+    found = drawn(rows)
+    if close(found, _SLACK):
+        return rows, why, None
+    enough = _enough(rows, lambda n: close(drawn(n), 0.0))
+    came = _outcome(None if width is None else found, round(found, 3), gain, level)
+    takes = f"{asked:g} takes about {count(enough)} rows, {count(math.ceil(enough * prevalence))} of them positive"
+    return rows, f"enough by the normal formula, but {came}; {takes}", enough
+
+
+def _drawn_gains(rows: int, shares: Sequence[float], odds: float, level: float) -> tuple[Floats, Floats]:
+    """Gains over treating all in drawn samples, and half of the width of their intervals.
+
+    Shares are those of negatives spared and not, and of positives missed and not.
+    """
+    drawn = np.random.default_rng(0).multinomial(rows, shares, _GAINS).T.astype(np.float64).reshape(2, 2, _GAINS)
+    carrying, size, value = drawn[:, 0], drawn.sum(axis=1), np.array([odds, -1.0])
+    raw = [carrying * (value**j)[:, None] for j in range(1, 5)]
+    sums = Sums.from_powers(size, size, np.array([raw[0], size, raw[0], raw[1], size, *raw]), carrying)
+    found = sums.variance(np.abs(value))
+    return sums.value, half_width(found.variance, found.degrees, found.unseen_variance, 1.0 - level)
+
+
+def _enough(low: int, holds: Callable[[int], bool]) -> int:
+    """About the fewest rows above ``low`` with which something holds, to two digits."""
+    high = 2 * low
+    while not holds(high):
+        low, high = high, 2 * high
+    while high - low > max(0.01 * low, 1.0):
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    step = 10 ** max(len(str(high)) - 2, 0)
+    return -(-high // step) * step
 
 
 def _regret(
@@ -1010,5 +1068,5 @@ def _z(probability: float) -> float:
 
 
 _EVERY_PLAN = (_net_benefit, _standardized_net_benefit, _gain, _regret, _auc, _o_to_e, _slope, _certificate)
-_PLANS: dict[str, Callable[..., tuple[float, str]]] = {plan.__name__.removeprefix("_"): plan for plan in _EVERY_PLAN}
+_PLANS: dict[str, Callable[..., tuple[Any, ...]]] = {plan.__name__.removeprefix("_"): plan for plan in _EVERY_PLAN}
 QUESTIONS = tuple(_PLANS)
