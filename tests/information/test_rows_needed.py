@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import expit
 from scipy.stats import binom, norm
 
 from stakes.inference import metric_difference
@@ -36,6 +38,25 @@ def test_widths_of_the_first_published_example():
     assert rows_needed(question="o_to_e", prevalence=0.018, width=1.0).rows == 906
     assert rows_needed(question="auc", auc=0.8, prevalence=0.018, width=0.1).rows == 4252
     assert rows_needed(question="slope", linear_predictor=(-5, 2.5), width=0.2).rows == 4554
+
+
+@pytest.mark.parametrize("normal", [(0, 30), (0, 15), (-12, 12), (-10, 20), (-5, 2.5), (3, 0.1), (-8, 300), (7, 1)])
+def test_the_slope_needs_what_adaptive_quadrature_gives(normal):
+    """Of wide linear predictors too, where fixed nodes of the normal density miss the logistic one."""
+    mean, spread = normal
+    ends = max(mean - 12 * spread, -60), min(mean + 12 * spread, 60)
+    places = [at for at in (mean, mean - 2 * spread, mean + 2 * spread, 0.0) if ends[0] < at < ends[1]]
+
+    def moment(power, about=0.0):
+        def inside(x):
+            return (x - about) ** power * expit(x) * expit(-x) * norm.pdf(x, mean, spread)
+
+        return quad(inside, *ends, points=places, limit=1000, epsabs=1e-13, epsrel=1e-10)[0]
+
+    exact = 1.0 / ((0.4 / (2 * norm.ppf(0.975))) ** 2 * moment(2, moment(1) / moment(0)))
+    with np.errstate(all="raise", under="ignore"):
+        found = rows_needed(question="slope", linear_predictor=normal, width=0.4)
+    assert found.rows == pytest.approx(exact, abs=1)
 
 
 def test_certificates_from_where_every_number_suffices(actions_reference):
@@ -134,6 +155,7 @@ def test_any_mean_and_what_is_said():
         ({**REGRET, "difference": 0.05, "width": 0.01}, "takes no difference beside width"),
         ({**SLOPE, "linear_predictor": 1.0}, "linear_predictor must be two finite numbers, .* got 1.0"),
         ({**SLOPE, "linear_predictor": (1.0, 2.0, 3.0)}, "linear_predictor must be two finite numbers"),
+        ({**SLOPE, "linear_predictor": (2000.0, 1.0)}, "slope needs more than 10,000,000 rows"),
         (
             {**SLOPE, "linear_predictor": (float("nan"), 1.0)},
             "linear_predictor must be two finite numbers",

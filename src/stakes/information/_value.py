@@ -727,7 +727,6 @@ def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Fl
 # Sample sizes for an interval of a stated width, for a difference, or for a certificate.
 
 _OPEN_SHARE = {"open_low": True, "open_high": True}
-_NORMAL_NODES = 200
 _MOST_ROWS = 10_000_000
 _GAINS = 4_000  # samples drawn
 _SLACK = 0.05  # share of the width, or of the rarer of being shown and not, by which they may miss what is asked
@@ -858,7 +857,7 @@ def rows_needed(
     given = _checked(given)
     try:
         rows, why, *enough = _PLANS[question](**given, level=level)
-    except OverflowError:
+    except ArithmeticError:
         rows, why, enough = math.inf, "", []
     if not rows <= _MOST_ROWS:
         written = ", ".join(f"{name}={value!r}" for name, value in given.items())
@@ -1019,13 +1018,16 @@ def _o_to_e(*, prevalence: float, width: float, level: float, o_to_e: float = 1.
 
 
 def _slope(*, linear_predictor: tuple[float, float], width: float, level: float) -> tuple[float, str]:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NORMAL_NODES)
-    x = linear_predictor[0] + linear_predictor[1] * nodes
-    information = weights / math.sqrt(2.0 * math.pi) / (2.0 + np.exp(x) + np.exp(-x))
-    zero, one, two = (float(information @ x**power) for power in (0, 1, 2))
+    mean, spread = linear_predictor
+    edges = np.append(np.arange(-40.0, 41.0, 4.0), mean + spread * np.arange(-12.0, 13.0))  # of both factors
+    edges = np.unique(np.clip(edges, -750.0, 750.0))  # beyond, the logistic one is zero
+    x, weight = _legendre(edges[np.abs(edges - mean) <= 12.001 * spread])
+    odds, density = np.exp(-np.abs(x)), np.exp(-0.5 * ((x - mean) / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+    information = weight * density * odds / (1.0 + odds) ** 2
+    centre = float(information @ x) / float(information.sum())
     error = width / (2.0 * _z(0.5 + level / 2.0))
     why = f"the {level_name(level)} interval of the calibration slope is then {number(width)} wide"
-    return zero / (error**2 * (zero * two - one**2)), why
+    return 1.0 / (error**2 * float(information @ (x - centre) ** 2)), why
 
 
 def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[float, str]:
