@@ -1,6 +1,6 @@
 """Standard errors, confidence intervals and paired differences."""
 
-from stakes.inference._area import Area, area_estimate, group_areas, table_area
+from stakes.inference._area import Area, area_estimate, area_of, group_areas, table_area
 from stakes.inference._bands import RATES_NEEDED, confidence_band, consistency_band, difference_band
 from stakes.inference._bootstrap import Bootstrap, bootstrap
 from stakes.inference._calibration import (

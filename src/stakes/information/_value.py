@@ -29,7 +29,7 @@ from stakes.base.validation import (
 )
 from stakes.core.options import check_unit_cost, evaluation_data, refuse_weighing
 from stakes.costs import CostDistribution, CostsLike, Fixed, as_costs
-from stakes.inference import CostRows, largest_of
+from stakes.inference import CostRows, area_of, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, count, level_name, number, percent, stated
@@ -729,6 +729,7 @@ def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Fl
 _OPEN_SHARE = {"open_low": True, "open_high": True}
 _MOST_ROWS = 10_000_000
 _GAINS = 4_000  # samples drawn
+_MOST_PLACES = 10_000  # quantiles
 _SLACK = 0.05  # share of the width, or of the rarer of being shown and not, by which they may miss what is asked
 
 
@@ -748,13 +749,14 @@ class Plan(Tabular):
         The reason, as a sentence.
     enough : int or None
         For "gain", to two digits: with how many rows the tests of this library have the power in drawn samples, or its
-        intervals the width on average and in half of them, where that takes more than ``rows``.
+        intervals the width on average and in half of them, where that takes more than ``rows``. For "auc", with how
+        many the interval has the width where scores lie at the quantiles of normal ones, spread alike in both classes.
 
     Examples
     --------
     >>> from stakes.information import rows_needed
     >>> rows_needed(question="auc", auc=0.8, prevalence=0.1, width=0.1)
-    Plan(836 rows, 84 of them positive: the 95% interval of an AUC of 0.800 is then at most 0.100 wide)
+    Plan(836 rows, 84 of them positive: the 95% interval of an AUC of 0.800 is then about 0.100 wide)
     """
 
     question: str
@@ -833,8 +835,9 @@ def rows_needed(
     -----
     Riley et al. 2021, doi:10.1002/sim.9025, for O:E, slope, AUC and standardised net benefit, with quadrature for
     the slope. All but the certificate are normal approximations; from ``rows`` decided rows on, every number of rows
-    suffices for it. Few missed positives carry a gain, which makes its interval wider than a normal one: 4,000 samples
-    are drawn, and where ``rows`` are too few, ``enough`` says how many are not. Numbers are for one look at the data.
+    suffices for it. Few missed positives carry a gain, and few positives an AUC, which makes their intervals wider than
+    normal ones: where ``rows`` are too few, ``enough`` says how many are not, for a gain by 4,000 drawn samples.
+    Numbers are for one look at the data.
 
     Examples
     --------
@@ -971,8 +974,7 @@ def _gain(
         return rows, why, None
     enough = _enough(rows, lambda n: close(drawn(n), 0.0))
     came = _outcome(None if width is None else found, round(found, 3), gain, level)
-    takes = f"{asked:g} takes about {count(enough)} rows, {count(math.ceil(enough * prevalence))} of them positive"
-    return rows, f"enough by the normal formula, but {came}; {takes}", enough
+    return rows, _too_few(came, asked, enough, prevalence), enough
 
 
 def _drawn_gains(rows: int, shares: Sequence[float], odds: float, level: float) -> tuple[Floats, Floats]:
@@ -986,6 +988,11 @@ def _drawn_gains(rows: int, shares: Sequence[float], odds: float, level: float) 
     sums = Sums.from_powers(size, size, np.array([raw[0], size, raw[0], raw[1], size, *raw]), carrying)
     found = sums.variance(np.abs(value))
     return sums.value, half_width(found.variance, found.degrees, found.unseen_variance, 1.0 - level)
+
+
+def _too_few(came: str, asked: float, enough: int, prevalence: float) -> str:
+    takes = f"{asked:g} takes about {count(enough)} rows, {count(math.ceil(enough * prevalence))} of them positive"
+    return f"enough by the normal formula, but {came}; {takes}"
 
 
 def _enough(low: int, holds: Callable[[int], bool]) -> int:
@@ -1030,7 +1037,7 @@ def _slope(*, linear_predictor: tuple[float, float], width: float, level: float)
     return 1.0 / (error**2 * float(information @ (x - centre) ** 2)), why
 
 
-def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[float, str]:
+def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[float, str, int | None]:
     z = _z(0.5 + level / 2.0)
 
     def too_few(n: float) -> bool:
@@ -1043,7 +1050,29 @@ def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if too_few(middle) else (low, middle)
-    return high, f"the {level_name(level)} interval of an AUC of {number(auc)} is then at most {number(width)} wide"
+    if high > _MOST_ROWS:
+        return high, "", None
+    found, interval = _area_width(high, auc, prevalence, level), f"the {level_name(level)} interval of an AUC of"
+    if found <= (1.0 + _SLACK) * width:
+        return high, f"{interval} {number(auc)} is then about {number(width)} wide", None
+    enough = _enough(high, lambda n: _area_width(n, auc, prevalence, level) <= width)
+    came = f"{interval} {number(auc)} is then about {number(found)} wide"
+    return high, _too_few(came, width, enough, prevalence), enough
+
+
+def _area_width(rows: int, auc: float, prevalence: float, level: float) -> float:
+    """Width of the interval of an AUC where scores lie at the quantiles of normal ones; 1 where there is none."""
+    from scipy.special import ndtr, ndtri
+
+    sizes = np.array([rows * (1.0 - prevalence), rows * prevalence])
+    sums = []
+    for size in sizes.tolist():
+        n = min(max(round(size), 1), _MOST_PLACES)
+        outranked = ndtr(math.sqrt(2.0) * _z(auc) + ndtri((np.arange(n) + 0.5) / n))  # shares of the other class
+        sums.append([size * float(np.mean(outranked**power)) for power in range(5)])
+    raw = np.transpose(sums)
+    low, high = area_of(Sums.from_powers(sizes, sizes, np.array([raw[1], *raw[:3], *raw]), sizes)).interval(level)
+    return high - low if math.isfinite(high) else 1.0
 
 
 def _certificate(*, error: float, max_error: float, power: float, level: float) -> tuple[float, str]:
