@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 LISTED = Path(__file__).with_name("slow.txt")
-LONG = 0.03  # seconds on the processor
+LONG = 0.02  # seconds on the processor
 # What people break without reaching a statement: how the project is built, and its words.
 GUARDS = ("tests/test_architecture.py", "tests/test_slow.py", "tests/test_surface.py", "tests/test_words.py")
 
