@@ -363,7 +363,7 @@ class DecisionCalibration(Tabular):
     >>> from stakes.actions import decision_calibration_test
     >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]]).sentence
-    'Decisions cost 0.250 and were announced to cost 0.450, a difference beyond chance (p = 0.029).'
+    'Decisions cost 0.250 and were announced to cost 0.450, a difference beyond chance (p = 0.032).'
     """
 
     announced: float
@@ -444,7 +444,7 @@ def decision_calibration_test(
     >>> from stakes.actions import decision_calibration_test
     >>> y_true, y_prob = [0, 1, 0, 0] * 25, [[0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.9, 0.1]] * 25
     >>> decision_calibration_test(y_true, y_prob, matrices=[[0, 1], [4, 0]])
-    DecisionCalibration(gap -0.2, z -2.18, p = 0.029)
+    DecisionCalibration(gap -0.2, z -2.18, p = 0.032)
     """
     check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
     level = check_level(confidence_level)
