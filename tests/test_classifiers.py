@@ -326,6 +326,7 @@ def test_an_estimator_that_takes_no_weights_is_refused_by_name(data, name):
             model.fit(X, y, sample_weight=np.ones(len(y)))
 
 
+@pytest.mark.filterwarnings("ignore:The SAMME.R algorithm")  # of older versions of scikit-learn
 @weighing
 @pytest.mark.parametrize("routed", [False, True])
 def test_a_member_that_takes_no_weights_is_refused_by_name_and_so_is_one_under_routing(data, name, routed):
