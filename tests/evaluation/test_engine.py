@@ -278,6 +278,8 @@ def test_bad_values_are_refused_in_the_engine_by_column_and_count(lazy, changes,
 @pytest.mark.parametrize("weight", [1e61, 1e-61])
 @pytest.mark.parametrize("make", [pl.DataFrame, polars_lazy])
 def test_weights_beyond_what_errors_can_hold_are_refused_by_column(make, weight, asked):
+    if make is polars_lazy and not hasattr(pl.LazyFrame, "collect_batches"):
+        pytest.skip("this polars streams no rows, of which errors are estimated otherwise")
     frame = make({**COLUMNS, "w": np.full(ROWS, weight)})
     said = r"column 'w': must have a largest value of each class within \[1e-60, 1e\+60\] .*divide all weights"
     with pytest.raises(DataError, match=said):

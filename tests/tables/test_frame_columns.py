@@ -60,10 +60,10 @@ def is_complete(row):
     return all(value is not None and value == value for value in row)  # noqa: PLR0124  (NaN differs from itself)
 
 
-PATTERNS = {"polars-lazy": ("*", "^w.*$"), "duckdb": ("*",)}  # which these engines expand to several columns
+PATTERNS = {"polars-lazy": ("*", "^w[0-9]$"), "duckdb": ("*",)}  # which these engines expand to several columns
 
 
-@pytest.mark.parametrize("name", ["*", "^w.*$", "^w", "w$"])
+@pytest.mark.parametrize("name", ["*", "^w[0-9]$", "^w", "w$"])
 @pytest.mark.parametrize("role", ["label", "a", "weight", "group"])
 def test_a_name_that_an_engine_reads_as_a_pattern_is_never_another_column(build, engine, name, role):
     """Not that of weights that the pattern finds beside it, nor of all."""
