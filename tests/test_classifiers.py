@@ -605,3 +605,16 @@ def test_stacking_whose_last_estimator_is_left_to_scikit_learn_gives_probabiliti
     estimator = make_pipeline(StandardScaler(), stacking) if pipeline else stacking
     found = PlugInThresholdClassifier(estimator, cv=3).fit(X, y).predict_proba(other)
     assert found == pytest.approx(clone(estimator).fit(X, y).predict_proba(other), abs=1e-12)
+
+
+class Undefined(LogisticRegression):
+    """A classifier that gives nan for some rows."""
+
+    def predict_proba(self, X):
+        return np.where(np.arange(len(X))[:, None] == 3, np.nan, super().predict_proba(X))
+
+
+def test_probabilities_that_are_not_numbers_are_refused(data):
+    X, y, other = data
+    with pytest.raises(ValueError, match=r"must give probabilities in \[0, 1\], got nan from"):
+        LossCorrectedClassifier(Undefined(), class_weight={0: 1, 1: 2}).fit(X, y).predict_proba(other)

@@ -217,7 +217,7 @@ def _refuse_sampler(pipeline: Any) -> None:
 def _probabilities(estimator: Any, X: Any) -> Floats:
     """Predict probabilities, or raise where these are something else, as the log-odds of some boosters are."""
     prob = np.asarray(estimator.predict_proba(X), dtype=float)
-    outside = prob[(prob < -_ROUNDING) | (prob > 1.0 + _ROUNDING)]
+    outside = prob[~((prob >= -_ROUNDING) & (prob <= 1.0 + _ROUNDING))]  # nan is neither
     if len(outside):
         raise ValueError(
             f"estimator must give probabilities in [0, 1], got {outside[0]:.6g} from predict_proba of "
