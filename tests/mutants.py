@@ -11,7 +11,8 @@ by name first, until a test fails. The first change that a file of tests does no
 which statement; of later changes only the tests that reach them run, the quick ones before the slow ones, each change
 in a fork whose functions have it. A change of what runs as modules are imported is tried in a process that has it from
 its start. What survives is tried once more at the end, with three times the time, as by then more files of tests are
-known to reach it.
+known to reach it, and on all tests of these files: what a fixture or a cache computes once for several tests is reached
+by the first of them alone.
 
 What became of each change, and what each file of tests reaches, is kept in the folder ``--kept``: an interrupted run
 goes on where it stopped, ``--again`` tries those once more that no test noticed, and ``--reached`` names a file of what
@@ -91,6 +92,7 @@ class Tests:
 
     def pytest_runtestloop(self, session):
         by_name = {item.nodeid: item for item in session.items if item.nodeid not in self.left_out}
+        at_import = frozenset(self.reached or ())  # what the file computes once, for all of its tests
         for name, following in pairwise([*(self.chosen or by_name), None]):
             if self.until_one_fails:
                 allowed = LATE * self.chosen[name] + 5.0 if self.chosen else LATE * LONG
@@ -99,7 +101,8 @@ class Tests:
             if self.reached is not None:
                 self.reached.clear()
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=by_name.get(following))
-            self.found[name] = None if self.failed else [time.process_time() - start, sorted(self.reached or ())]
+            places = sorted({*at_import, *(self.reached or ())})
+            self.found[name] = None if self.failed else [time.process_time() - start, places]
             if self.failed and self.until_one_fails:
                 break
         return True
@@ -247,7 +250,7 @@ class Trial:
     """What tries changes on the tests that reach them."""
 
     def __init__(self, reached, seconds):
-        self.reached, self.seconds = reached, seconds
+        self.reached, self.seconds, self.whole_files = reached, seconds, False
         self.texts, self.living = {}, functions()
 
     def word(self, mutant):
@@ -320,9 +323,11 @@ class Trial:
         """The tests of some files that reach the statement and were not tried yet, with what they take."""
         found = {}
         for file in some:
-            for name, (took, places) in self.reached.of(file).items():
-                if mutant.mark in places and name not in tried:
-                    found[name] = took
+            tests = self.reached.of(file)
+            reaching = {name for name, (_, places) in tests.items() if mutant.mark in places}
+            if self.whole_files and reaching:
+                reaching = set(tests)
+            found |= {name: tests[name][0] for name in tests if name in reaching and name not in tried}
         return found
 
     def _fitting(self, found, tried):
@@ -461,7 +466,7 @@ def _try(left, chosen, kept, asked):
     survivors = []
     for mutant in chain(left, survivors):
         if mutant in survivors:
-            trial.seconds = AGAIN * asked.seconds
+            trial.seconds, trial.whole_files = AGAIN * asked.seconds, True
         word, size = trial.word(mutant)
         kept.add(mutant, word)
         sys.stdout.write(f"{chosen.index(mutant) + 1:4} {word or 'noticed'} {mutant} ({size} tests)\n")

@@ -43,6 +43,26 @@ with numpy.errstate(invalid="ignore"):
     assert numpy.isnan(weighted_sum(*numbers))
 assert change.mark in reached
 """
+AT_IMPORT = """
+import pathlib, sys
+from mutated import SOURCE, mutants, watch
+reached = watch()
+import stakes.base.numerics
+from tests.mutants import Tests
+change = next(each for each in mutants(SOURCE / "base" / "numerics.py") if each.statement == "used = weights >= 0.0")
+file = pathlib.Path(sys.argv[1]) / "test_once.py"
+file.write_text('''
+import numpy
+from stakes.base.numerics import weighted_sum
+FOUND = weighted_sum(numpy.array([0.0, 1.0]), numpy.array([numpy.inf, 2.0]))
+def test_of_what_was_found():
+    assert FOUND == 2.0
+def test_of_its_type():
+    assert isinstance(FOUND, float)
+''')
+found, _ = Tests(None, reached, until_one_fails=False).watched(str(file))
+assert len(found) == 2 and all(change.mark in places for _, places in found.values()), found
+"""
 
 
 def test_every_change_that_is_said_to_mean_the_same_exists_and_has_a_reason():
@@ -64,6 +84,11 @@ def test_a_change_is_put_into_functions_that_other_modules_hold_already():
 def test_statements_say_that_they_were_reached_before_and_after_a_change():
     path = ":".join(str(ROOT / part) for part in ("tests", "src"))
     subprocess.run([sys.executable, "-c", WATCHED], check=True, env={"PYTHONPATH": path})
+
+
+def test_what_a_file_of_tests_computes_as_it_is_imported_is_reached_by_all_of_its_tests(tmp_path):
+    path = ":".join(str(ROOT / part) for part in (".", "tests", "src"))
+    subprocess.run([sys.executable, "-c", AT_IMPORT, str(tmp_path)], check=True, env={"PYTHONPATH": path}, cwd=tmp_path)
 
 
 def test_every_part_of_the_library_has_tests_that_exist():
