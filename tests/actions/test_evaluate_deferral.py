@@ -44,6 +44,12 @@ def test_the_cost_is_that_of_the_decided_the_fees_and_the_mistakes(measure):
     assert found.cost_per_decided * decided == pytest.approx(found.estimates["cost_of_decided"].value)
 
 
+def test_no_case_is_decided_where_all_are_deferred():
+    found = evaluate_deferral([0, 0, 1, 0, 1], [0.2, 0.21, 0.2, 0.19, 0.2], costs=0.2, deferral=0.001)
+    assert (found.shares["deferred"], found.estimates["cost_of_decided"].value) == (1.0, 0.0)
+    assert np.isnan(found.cost_per_decided)
+
+
 def test_shares_over_a_range_are_those_at_its_cost_ratios():
     y, p = simulated(60, 1)
     found = evaluate_deferral(y, p, costs=(0.1, 0.3), deferral=costs.Deferral(0.02, 0.1, 0.1))

@@ -210,8 +210,9 @@ def test_stated_weights_are_those_of_the_positive_class(weighted, negative, posi
         loss_calibration_curve(named, scores, pos_label=np.array([]), labels="0.5")
     same = loss_calibration_curve(named, scores, pos_label=np.array(positive), class_weight={negative: 1, positive: 9})
     assert same.positive_share == pytest.approx(0.9, abs=1e-12)
-    with pytest.raises(ValueError, match=r"y_train must be 1-D with at least one label, got shape \(1, 1\)"):
-        loss_calibration_test(named, scores, pos_label=positive, class_weight="balanced", y_train=[[0.1]])
+    for none, shape in (([[0.1]], "1, 1"), ([], "0,")):
+        with pytest.raises(ValueError, match=rf"y_train must be 1-D with at least one label, got shape \({shape}\)"):
+            loss_calibration_test(named, scores, pos_label=positive, class_weight="balanced", y_train=none)
 
 
 def test_results_are_tables(weighted):

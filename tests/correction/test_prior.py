@@ -144,6 +144,12 @@ def test_bootstrap_is_reproducible_and_optional():
     assert np.isnan(estimate_prior(prob, training_prior=0.5, n_resamples=0).ci_low)
 
 
+def test_the_interval_reaches_as_far_above_a_share_of_many_rows_as_below():
+    prob, _ = shifted_population(np.random.default_rng(8), 0.5, 0.4, 2000)
+    found = estimate_prior(prob, training_prior=0.5, n_resamples=100, random_state=0)
+    assert 0.6 < (found.ci_high - found.prior) / (found.prior - found.ci_low) < 1.6
+
+
 def test_table_has_a_row_for_each_class():
     binary = estimate_prior([0.2, 0.6], training_prior=0.5, n_resamples=0)
     assert [row["class"] for row in binary._records()] == [1]

@@ -148,6 +148,9 @@ def test_two_estimators_are_compared_on_their_rows():
     assert found.standard_error == pytest.approx(corrected**0.5)
     assert found.interval[1] - found.difference >= 1.96 * found.standard_error
     assert sum(found.interval) == pytest.approx(2 * found.difference)
+    ratio = abs(found.difference) / found.standard_error
+    assert found.p_value == pytest.approx(2 * norm.sf(ratio), rel=0.5)
+    assert found.p_value < 0.05
     assert a.compare(evaluate_estimator(models[1], X, y, costs=(0.1, 0.3), cv=2)).standard_error > 1.1 * corrected**0.5
     other = evaluate_estimator(models[0], X, 1 - y, costs=0.2, repeats=1)
     with pytest.raises(ValueError, match="other must be of the same rows: the labels differ"):

@@ -36,6 +36,12 @@ def test_a_clearly_worse_model_is_left_out():
     assert found.frame("polars")["lowest"].to_list() == ["calibrated"] * 4
 
 
+def test_models_that_decide_alike_are_all_kept():
+    y, q, _ = sample(2000, 3, 1.0)
+    found = best_models(y, {"one": q, "same": q.copy()}, thresholds=POINTS)
+    assert found.possible.all()
+
+
 def test_references_compete():
     y, q, _ = sample(4000, 2, 1.0)
     found = best_models(y, {"m": q}, thresholds=[0.001, 0.2, 0.99], references=True)

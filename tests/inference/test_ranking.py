@@ -10,6 +10,7 @@ from hypothesis import example, given, strategies as st
 
 from stakes import ScoreTable, compare, costs, evaluate, expected_regret
 from stakes.inference import dominance, holm, metric_interval
+from stakes.variance.sums import raised_to_one
 
 COSTS = costs.Uniform(0.05, 0.4)
 
@@ -31,6 +32,13 @@ def test_holm_is_the_closed_test_of_bonferroni(p):
             joint = min(1.0, size * min(p[i] for i in chosen))
             closed[list(chosen)] = np.maximum(closed[list(chosen)], joint)
     assert holm(p) == pytest.approx(closed, abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [[0.5, 0.5], [0.01, 0.4, 0.6, 0.3], [1.0], [0.2, 0.3]])
+def test_p_values_said_to_be_raised_to_one_are(p):
+    raised, below = raised_to_one(np.array(p)), sorted(p)
+    assert np.all(holm(p)[raised] == 1.0)
+    assert raised.any() == any((len(p) - k) * each >= 1.0 for k, each in enumerate(below))
 
 
 def test_untested_hypotheses_do_not_count():

@@ -40,6 +40,13 @@ def test_correlation_is_with_the_loss_negated():
         assert chosen(result, name, "checkpoint").correlation == pytest.approx(r, rel=1e-12)
 
 
+def test_two_epochs_are_wholly_correlated_and_one_is_not():
+    short = {name: HISTORY[name][:2] for name in ("f1", "brier")}
+    assert [c.correlation for c in compare_monitors(short, criteria={"brier": "lower"}).choices] == pytest.approx([1, 1])
+    one = {name: HISTORY[name][:1] for name in ("f1", "brier")}
+    assert all(math.isnan(c.correlation) for c in compare_monitors(one, criteria={"brier": "lower"}).choices)
+
+
 def test_published_table_of_correlations(load_data):
     histories = load_data("penalized_brier_histories/penalized_brier_histories")
     published = load_data("penalized_brier_histories/expected/published_correlations").set_index("dataset")
