@@ -42,7 +42,8 @@ def test_correlation_is_with_the_loss_negated():
 
 def test_two_epochs_are_wholly_correlated_and_one_is_not():
     short = {name: HISTORY[name][:2] for name in ("f1", "brier")}
-    assert [c.correlation for c in compare_monitors(short, criteria={"brier": "lower"}).choices] == pytest.approx([1, 1])
+    found = compare_monitors(short, criteria={"brier": "lower"}).choices
+    assert [each.correlation for each in found] == pytest.approx([1.0, 1.0])
     one = {name: HISTORY[name][:1] for name in ("f1", "brier")}
     assert all(math.isnan(c.correlation) for c in compare_monitors(one, criteria={"brier": "lower"}).choices)
 
