@@ -25,7 +25,8 @@ from stakes.actions._deferral import (
     decided_at,
     face_actions,
 )
-from stakes.base.validation import check_capacity, rows_within
+from stakes.base.numerics import rows_within
+from stakes.base.validation import check_capacity
 
 DENSITIES = {
     "uniform": costs.Uniform,

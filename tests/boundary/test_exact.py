@@ -12,7 +12,7 @@ from boundary_brute import best_counts, boundaries, f_beta
 from boundary_options import options_of_grid
 from hypothesis import given, strategies as st
 
-from stakes.base.validation import next_fraction
+from stakes.base.numerics import next_fraction
 from stakes.boundary import precision_recall_frontier
 from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import (

@@ -178,7 +178,7 @@ def test_polars_and_arrow_nulls_count_as_missing():
         ),
         ([0.1, np.nextafter(1, 2), 0.2], r"^y_prob must lie in \[0, 1\], got 1.0000000000000002 at index 1"),
         ([0.1, -5e-324, 0.2], r"^y_prob must lie in \[0, 1\], got -5e-324 at index 1"),
-        ([0.1, "high", 0.2], r"^y_prob must be numeric, got .*'0.1'.* at index 0"),
+        ([0.1, "high", 0.2], r"^y_prob must be numeric, got 'high' at index 1"),
         ([0.1, {}, 0.2], r"^y_prob must be numeric, got \{\} at index 1"),
         ([], r"^y_prob must hold at least one row"),
         (0.5, r"^y_prob must be 1-D, or the two columns of predict_proba, got shape \(\)"),

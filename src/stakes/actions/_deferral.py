@@ -23,6 +23,7 @@ from stakes.base.formulas import (
     refuse_first_column,
     widened,
 )
+from stakes.base.numerics import rows_within
 from stakes.base.validation import (
     SQUARED_WELL,
     BinarySample,
@@ -37,7 +38,6 @@ from stakes.base.validation import (
     check_scores,
     check_unit,
     check_whole,
-    rows_within,
     to_array,
     to_floats,
 )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.actions import _deferral
+from stakes.base.numerics import rows_within
 from stakes.base.validation import (
     BinarySample,
     Bools,
@@ -23,7 +24,6 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
-    rows_within,
     settled_order,
 )
 from stakes.core.options import Options, refuse_weighing

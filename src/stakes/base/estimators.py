@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.validation import Floats, one_is_positive, positive_label
+from stakes.base.validation import Floats, one_is_positive, positive_label, refuse_missing, to_array
 from stakes.outputs.text import shorten
 
 _LONGEST = 80
@@ -245,12 +245,7 @@ def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
     """Return the labels as an array, and set ``classes_`` and ``pos_label_``, the label of the positive class."""
     if estimator.estimator is not None:
         check_gives_probabilities(estimator.estimator)
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    labels = column_or_1d(y, warn=True)
-    if len(labels) == 0:
-        raise ValueError("y must hold at least one row, got none.")
-    check_classification_targets(labels)
+    labels = read_classes(estimator, y)
     kind = type_of_target(labels)
     estimator.classes_ = np.unique(labels)
     if kind != "binary":
@@ -258,7 +253,19 @@ def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
     if len(estimator.classes_) < 2:
         raise ValueError(f"y must hold two classes, got one class only: {estimator.classes_[0]!r}.")
     estimator.pos_label_ = find_positive_label(estimator.classes_.tolist(), estimator.pos_label)
-    return np.asarray(labels)
+    return labels
+
+
+def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
+    """Return the label of every row as an array, or raise."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    labels: NDArray[Any] = column_or_1d(to_array(y, "y"), warn=True)
+    if len(labels) == 0:
+        raise ValueError("y must hold at least one row, got none.")
+    refuse_missing(labels, "y")
+    check_classification_targets(labels)
+    return labels
 
 
 def find_positive_label(classes: list[Any], pos_label: object) -> Any:

@@ -16,9 +16,9 @@ from stakes.base.validation import (
     check_same_order,
     check_weights,
     frame_names,
-    is_missing,
     label_places,
     one_is_positive,
+    refuse_missing,
     to_array,
     to_floats,
 )
@@ -243,8 +243,7 @@ def class_index(
         return _from_one_hot(labels_of_rows)
     if labels_of_rows.ndim != 1 or labels_of_rows.size == 0:
         raise ValueError(f"y_true must be 1-D with at least one row, or one-hot, got shape {labels_of_rows.shape}.")
-    if labels_of_rows.dtype == object and any(map(is_missing, labels_of_rows)):
-        raise ValueError("y_true must not be missing, got None or NaN among the labels.")
+    refuse_missing(labels_of_rows, "y_true")
     try:
         return _index_of(labels_of_rows, n_classes, labels, one_column=one_column)
     except TypeError:  # text beside times, say, which have no order

@@ -1,10 +1,11 @@
-"""Blockwise sums, counts by score, isotonic regression (PAV), `sigmoid`, logistic regression."""
+"""Blockwise sums, bounds on ratios, counts by score, isotonic regression (PAV), `sigmoid`, logistic regression."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,43 @@ def weighted_sum(weights: Floats, values: Floats) -> float:
         return float(np.dot(weights, values))
     used = weights > 0.0
     return float(np.dot(weights[used], values[used]))
+
+
+# Bounds on ratios of counts that keep their meaning.
+
+
+def rows_within(capacity: int | Fraction, total: float) -> float:
+    """Return the largest number of rows, or weight, within a count or a share of all rows.
+
+    Examples
+    --------
+    >>> from stakes.base.numerics import rows_within
+    >>> rows_within(Fraction(29, 100), 100.0), 0.29 * 100.0
+    (29.0, 28.999999999999996)
+    """
+    exact = Fraction(capacity) if isinstance(capacity, int) else capacity * Fraction(total)
+    found = float(exact)
+    return found if Fraction(found) <= exact else math.nextafter(found, -math.inf)
+
+
+def next_fraction(value: Fraction, largest: int) -> Fraction:
+    """Return the smallest fraction >= value with a denominator of at most ``largest``.
+
+    No ratio of counts up to ``largest`` lies between the two, so that a precision bound may be replaced by it. The
+    neighbours in the Farey sequence are the last convergent of the continued fraction and the semiconvergent after it.
+    """
+    if value.denominator <= largest:
+        return value
+    p0, q0, p1, q1 = 0, 1, 1, 0
+    n, d = value.numerator, value.denominator
+    while True:
+        a = n // d
+        if q0 + a * q1 > largest:
+            break
+        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
+        n, d = d, n - a * d
+    k = (largest - q0) // q1
+    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
 
 
 # Positives and negatives at each distinct score, from rows or from groups of rows, by one sort.

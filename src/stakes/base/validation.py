@@ -31,7 +31,7 @@ def blocks(length: int, size: int = 1 << 13) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
-# Numbers read as they are written, and bounds on ratios of counts that keep their meaning.
+# Numbers read as they are written.
 
 _EXPONENT = re.compile(r"e[+-]?([\d_]+)\s*$", re.IGNORECASE)
 _LARGEST_EXPONENT = 400  # beyond any float; larger exponents would only use memory
@@ -90,40 +90,6 @@ def _parsed(value: Any, name: str) -> Fraction:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{name} must be a finite number or a fraction, got {text[:60]!r}.") from None
-
-
-def rows_within(capacity: int | Fraction, total: float) -> float:
-    """Return the largest number of rows, or weight, within a count or a share of all rows.
-
-    Examples
-    --------
-    >>> from stakes.base.validation import rows_within
-    >>> rows_within(Fraction(29, 100), 100.0), 0.29 * 100.0
-    (29.0, 28.999999999999996)
-    """
-    exact = Fraction(capacity) if isinstance(capacity, int) else capacity * Fraction(total)
-    found = float(exact)
-    return found if Fraction(found) <= exact else math.nextafter(found, -math.inf)
-
-
-def next_fraction(value: Fraction, largest: int) -> Fraction:
-    """Return the smallest fraction >= value with a denominator of at most ``largest``.
-
-    No ratio of counts up to ``largest`` lies between the two, so that a precision bound may be replaced by it. The
-    neighbours in the Farey sequence are the last convergent of the continued fraction and the semiconvergent after it.
-    """
-    if value.denominator <= largest:
-        return value
-    p0, q0, p1, q1 = 0, 1, 1, 0
-    n, d = value.numerator, value.denominator
-    while True:
-        a = n // d
-        if q0 + a * q1 > largest:
-            break
-        p0, q0, p1, q1 = p1, q1, p0 + a * p1, q0 + a * q1
-        n, d = d, n - a * d
-    k = (largest - q0) // q1
-    return max(Fraction(p0 + k * p1, q0 + k * q1), Fraction(p1, q1))
 
 
 # Random generators: every function that draws reads ``random_state`` here.
@@ -562,12 +528,7 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
             values = _texts(native)
         elif isinstance(native, (nw.Series, nw.DataFrame)):
             values = native.to_numpy()
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        if hasattr(values, "__array__"):  # raises its own error
-            raise
-        raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
+    array = _as_numpy(values, name)
     if (
         array.dtype == object
         and array.ndim == 1
@@ -575,6 +536,21 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
     ):
         raise ValueError(f"{name} must be one value per row, got a sequence in row 0.")
     return array
+
+
+def _as_numpy(values: Any, name: str) -> NDArray[Any]:
+    """Convert to an array in which what is no text stays what it is: beside texts numpy makes "nan" of nan."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        if hasattr(values, "__array__"):  # raises its own error
+            raise
+        raise ValueError(f"{name} must be one value per row, got rows of different lengths.") from None
+    if array.dtype.kind not in "US" or not isinstance(values, (list, tuple)):
+        return array
+    objects = np.array(values, dtype=object)
+    kinds = set(map(type, objects.ravel().tolist()))
+    return array if all(issubclass(kind, (str, bytes)) for kind in kinds) else objects
 
 
 def _no_records(array: NDArray[Any], name: str) -> NDArray[Any]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.validation import Bools, Floats, as_fraction, check_level, check_whole, generator, next_fraction
+from stakes.base.numerics import next_fraction
+from stakes.base.validation import Bools, Floats, as_fraction, check_level, check_whole, generator
 from stakes.boundary._problem import (
     BoundaryProblem,
     BoundaryRows,

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stakes.base.validation import Floats, next_fraction
+from stakes.base.numerics import next_fraction
+from stakes.base.validation import Floats
 from stakes.boundary._problem import INT64_SAFE, BoundaryProblem, FitOptions, Ints, combine
 
 Values = NDArray[Any]

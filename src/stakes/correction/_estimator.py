@@ -13,11 +13,9 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import BinaryClassifier, find_positive_label, fit_weighted, is_frozen
+from stakes.base.estimators import BinaryClassifier, find_positive_label, fit_weighted, is_frozen, read_classes
 from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
 from stakes.correction._weights import FRACTIONS_BY_CLASS, UNBALANCED, Classes, shift_rows
 from stakes.outcomes import decide_rows
@@ -391,10 +389,7 @@ class LossCorrectedClassifier(BinaryClassifier):
             If the weight cannot be known, with what to pass; and for invalid parameters.
         """
         check_same_order(X=X, y=y, sample_weight=sample_weight)
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
+        labels = read_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         given = LogisticRegression() if self.estimator is None else self.estimator
         prefit = self.prefit or is_frozen(given)

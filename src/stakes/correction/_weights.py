@@ -168,6 +168,7 @@ def training_labels(y_train: ArrayLike) -> NDArray[Any]:
     seen = validation.to_array(y_train, "y_train")
     if seen.ndim != 1 or seen.size == 0:
         raise ValueError(f"y_train must be 1-D with at least one label, got shape {seen.shape}.")
+    validation.refuse_missing(seen, "y_train")
     return seen
 
 

@@ -79,7 +79,7 @@ class PartlyVerified(Outcome):
         if not (self.known & self.present).any():
             raise ValueError(f"y_true must hold some labels, got {n} missing.")
         try:
-            known = np.array(labels[self.known].tolist())
+            known = validation.to_array(labels[self.known].tolist(), "y_true")
             self.y[self.known] = validation.check_labels(known, pos_label)
             self.positive_first = validation.positive_is_first(known, self.y[self.known], pos_label)
             self.labels = validation.labels_seen(known, self.y[self.known], pos_label)

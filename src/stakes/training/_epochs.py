@@ -15,7 +15,16 @@ from typing import Any, Literal
 import numpy as np
 
 from stakes.base.multiclass import is_tensor
-from stakes.base.validation import Floats, check_choice, check_flag, check_level, check_number, check_whole, to_array
+from stakes.base.validation import (
+    Floats,
+    check_choice,
+    check_flag,
+    check_level,
+    check_number,
+    check_whole,
+    refuse_missing,
+    to_array,
+)
 from stakes.metrics import METRICS
 from stakes.outputs.files import is_partial, json_ready, replacing
 from stakes.outputs.hooks import draw, import_optional
@@ -896,6 +905,7 @@ def _runs(history: Any, run: str | None, names: list[str]) -> dict[Any, dict[str
     if run not in known:
         raise ValueError(f"history must have the column {run!r} that run= names, got {', '.join(map(str, known))}.")
     labels = to_array(history[run], run)
+    refuse_missing(labels, run)
     if len(labels) != len(next(iter(columns.values()))):
         raise ValueError(f"columns must be equally long, got {len(labels)} values of {run!r}.")
     return {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Bools, check_same_order, check_whole, to_array
+from stakes.base.validation import Bools, check_same_order, check_whole, refuse_missing, to_array
 
 Rows = NDArray[np.intp]
 
@@ -209,11 +209,10 @@ def group_codes(n_rows: int, groups: ArrayLike | None) -> tuple[Rows, list[Any]]
     labels = to_array(groups, "groups")
     if labels.shape != (n_rows,):
         raise ValueError(f"groups must have one value per row, got shape {labels.shape} for {n_rows} rows.")
+    refuse_missing(labels, "groups")
     kinds = {type(label).__name__ for label in labels.tolist()}
     if len(kinds) > 1:
         raise ValueError(f"groups must be labels of one kind, got {', '.join(sorted(kinds))}.")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError(f"groups must not be missing, got nan at index {int(np.isnan(labels).argmax())}.")
     names, code = np.unique(labels, return_inverse=True)
     return code.reshape(-1).astype(np.intp), names.tolist()
 

@@ -10,10 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.estimators import read_classes
 from stakes.base.multiclass import in_class_order
 from stakes.base.validation import Floats, as_fraction, check_choice, check_same_order, check_whole, generator
 from stakes.uncertainty._ensembles import import_torch
@@ -165,9 +164,8 @@ class PosteriorNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_same_order(X=X, y=y)
         torch = import_torch("PosteriorNetwork")
         self._check_parameters()
-        rows, labels = self._check_rows(X, y=y)
-        check_classification_targets(labels)
-        self.classes_, index = np.unique(column_or_1d(labels, warn=True), return_inverse=True)
+        rows, labels = self._check_rows(X, y=read_classes(self, y))
+        self.classes_, index = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold at least two classes, got one class only: {self.classes_[0]!r}.")
         prior = _prior(self.prior, self.classes_.tolist())
