@@ -155,6 +155,8 @@ TABLES = {
     "one edge": (lambda: best_by_bounds({"a": TABLE}, edges=1), "edges must be a whole number >= 2, got 1"),
     "arrays for an index": (lambda: lc_index(Y, RISK), r"must be a ScoreTable"),
     "an unknown model": (lambda: evaluate(Y, MODELS).compare("a", "c"), "model must be one of .*'c'"),
+    "the table of an unknown model": (lambda: evaluate(Y, MODELS).score_table("c"), "model must be one of .*'c'"),
+    "the table of a reference": (lambda: evaluate(Y, MODELS).score_table("treat all"), "one of 'a', .*'treat all'"),
     "an unknown curve": (lambda: evaluate(Y, MODELS).curves("roc"), "kind must be"),
     "an unknown finding": (lambda: evaluate(Y, MODELS).check(ignore=["few"]), "ignore must name findings"),
 }

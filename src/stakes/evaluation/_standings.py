@@ -619,13 +619,18 @@ class Standings:
         -------
         ScoreTable
 
+        Raises
+        ------
+        ValueError
+            For an unknown model.
+
         Examples
         --------
         >>> from stakes import evaluate
         >>> evaluate([0, 1], {"a": [0.1, 0.9]}).score_table("a").n_rows
         2
         """
-        return self.score_tables[self.models.index(name)]
+        return self.score_tables[self.models.index(check_choice(name, "model", self.models))]
 
     def difference(self, a: str, b: str) -> inference.Comparison:
         """Paired difference in expected cost, as :meth:`Evaluation.compare` gives it, without the dominance.
