@@ -27,6 +27,8 @@ from stakes.outcomes import RowDecisions, decide_rows
 from stakes.outcomes._row_costs import dominated
 from stakes.utility import population_threshold
 
+AMOUNTS, LONG = np.array([100.0, 50.0]), np.arange(1000.0)
+
 
 def simulated(y, p, matrix, factor):
     """What each row costs where it is acted on exactly if that is cheaper by expectation."""
@@ -131,6 +133,15 @@ def test_set_aside_rows_cost_what_their_decision_costs():
         ({}, "either false_positive= and false_negative=, or matrix="),
         ({"matrix": (0, 1, 1, 0), "false_positive": 1}, "either false_positive= and false_negative=, or matrix="),
         ({"matrix": (0, 1, 1)}, "matrix must hold four entries"),
+        ({"matrix": (0, 1, AMOUNTS)}, r"matrix must hold four entries, \(tn, fp, fn, tp\), got \(0, 1, array"),
+        ({"matrix": [[0, 15], [100, 0]]}, r"got shape \(2, 2\): .*it is matrix=\(0, 15, 100, 0\)"),
+        ({"matrix": np.array([[0, 15], [100, 0]])}, r"got shape \(2, 2\): .*it is matrix=\(0, 15, 100, 0\)"),
+        ({"matrix": [[0, 15], [AMOUNTS, 0]]}, r"it is matrix=\(0, 15, array\(\[100., +50.\]\), 0\)"),
+        ({"matrix": {"tn": 0, "fp": 1}}, "matrix must hold four entries, .* got {'tn': 0, 'fp': 1}"),
+        ({"matrix": [[0, [1, 2]], [LONG, 0]]}, r"it is matrix=\(0, \[1, 2\], ndarray, 0\)"),
+        ({"matrix": np.array(3)}, r"matrix must hold four entries, \(tn, fp, fn, tp\), got array\(3\)"),
+        ({"false_positive": 1, "false_negative": 1, "unit": None}, "unit must be text, got None"),
+        ({"false_positive": 1, "false_negative": 1, "unit": 1000}, "unit must be text, got 1000"),
         ({"false_positive": [1, 2, 3], "false_negative": 1}, "one for each of the 2 rows"),
         ({"false_positive": [1, math.inf], "false_negative": 1}, "must be finite, got inf at index 1"),
     ],

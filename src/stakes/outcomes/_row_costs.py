@@ -37,6 +37,7 @@ from stakes.base.validation import (
     brief,
     check_choice,
     check_labels,
+    check_name,
     check_number,
     check_same_order,
     check_scores,
@@ -149,7 +150,7 @@ class RowCosts(Outcome):
         self._unpriced: Bools | bool = False
         self.inner = self._read_labels(y_true, sample_weight, pos_label)
         right = self._read_amounts(false_positive, false_negative, matrix)
-        self.unit = str(unit)
+        self.unit = check_name(unit, "unit")
         weight = self.counted if self.inner is None else np.where(self._unpriced, 0.0, self.inner.present)
         forced = dominated(self.false_positive, self.false_negative, weight, on_dominated)
         amount = np.where(self.y, self.false_negative, self.false_positive)
@@ -526,10 +527,12 @@ def check_factor(factor: Any) -> float:
 
 def _describe_matrix(matrix: Any) -> str:
     """Describe an invalid matrix, and how to write one of shape (2, 2)."""
-    if isinstance(matrix, list | tuple | np.ndarray) and np.shape(matrix) == (2, 2):
-        (tn, fp), (fn, tp) = matrix
-        return f"shape (2, 2): with labels in rows and decisions in columns it is matrix=({tn}, {fp}, {fn}, {tp})"
-    return brief(matrix)
+    try:
+        (tn, fp), (fn, tp) = matrix if isinstance(matrix, list | tuple | np.ndarray) else ()
+    except (TypeError, ValueError):
+        return brief(matrix)
+    entries = ", ".join(str(entry) if np.isscalar(entry) else brief(entry) for entry in (tn, fp, fn, tp))
+    return f"shape (2, 2): with labels in rows and decisions in columns it is matrix=({entries})"
 
 
 def dominated(a: Floats, b: Floats, weight: Floats, on_dominated: str) -> NDArray[np.int8]:
