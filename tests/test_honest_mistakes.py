@@ -28,6 +28,7 @@ from stakes import (
     tables,
     training,
     utility,
+    value_of_information,
 )
 from stakes.inference import metric_difference, select_best
 from tests.cli.conftest import cli, folder, plain_terminal, write_csv  # noqa: F401  (fixtures)
@@ -123,6 +124,14 @@ COLUMNS = {
     "list of models where a mapping is due": (
         lambda: evaluate(Y, [P, Q], costs=COSTS),
         r"y_true and y_prob must have the same length, got 80 and 2: .*several models .*\{'name': probabilities",
+    ),
+    "frame of models for the value of information": (
+        lambda: value_of_information(Y, frame()[["new", "old"]], costs=COSTS),
+        r"two columns of y_prob.* must sum to 1.*; several models are passed as a mapping, \{'name': probabilities",
+    ),
+    "frame of models for the bootstrap": (
+        lambda: inference.bootstrap(Y, frame().assign(ill=Q), "roc_auc_score"),
+        r"got shape \(80, 3\); .*several models are passed as a mapping, \{'name': probabilities",
     ),
     "name of a column for labels": (
         lambda: evaluate("ill", frame(), costs=COSTS),

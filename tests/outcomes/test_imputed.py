@@ -128,6 +128,25 @@ def test_one_column_is_not_imputed(rows):
         Imputed([columns[0]])
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])
+def test_a_table_of_columns_is_refused_with_a_list_that_works(rows, library):
+    """What the message says is evaluated, and pools the same columns."""
+    y, columns = rows[:2]
+    scores = np.column_stack(columns)
+    if library != "numpy":
+        make = pytest.importorskip(library)
+        make = make.table if library == "pyarrow" else make.DataFrame
+        scores = make({f"m{k}": column for k, column in enumerate(columns)})
+    with pytest.raises(ValueError, match="scores must be a list of two or more columns") as refused:
+        Imputed(scores)
+    advised = str(refused.value).split("make a list by ")[1].removesuffix(".")
+    found, expected = (
+        metric_interval(y, Imputed(given), "bounded_brier_loss")
+        for given in (eval(advised, {"scores": scores}), columns)  # noqa: S307  (the advice of the message)
+    )
+    assert found.interval == expected.interval
+
+
 # figures of the reference: losses (.2, 0, 1, .5, .1), weights (3, 1, 2, 4, 5)
 SQUARES, WEIGHTS = np.array([0.2, 0.0, 1.0, 0.5, 0.1]), [3, 1, 2, 4, 5]
 

@@ -417,6 +417,14 @@ def test_everybody_followed_to_the_event_is_complete_follow_up():
             "events that occur, got 'bb': event holds 'a', 'b'.",
         ),
         ({"event": list("aabbbbbb"), "cause": "b"}, "event holds labels ('a', 'b'): pass censored= and cause="),
+        (
+            {"event": ["dead", "alive"] * 4, "cause": "dead", "censored": "Alive"},
+            "one of 'alive', 'dead' (where nobody is, pass whole codes and censored=0), got 'Alive'; did you mean 'al",
+        ),
+        (
+            {"event": list("aabbcabc"), "cause": "a", "censored": 0},
+            "censored must be the label of censored rows, one of 'a",
+        ),
     ],
 )
 def test_what_never_occurs_is_no_cause_and_no_censoring(change, message):
@@ -498,6 +506,11 @@ def test_given_probabilities_are_those_of_one_horizon():
         )
     with pytest.raises(ValueError, match="groups= estimates censoring in each group"):
         three.within(event)
+
+
+def test_labels_where_nobody_is_censored_are_passed_as_codes():
+    found = TimeToEvent(event=[1, 2, 1, 1], time=range(1, 5), horizon=2.5, cause=1, censored=0)
+    assert (found.y.tolist(), found.weight.tolist()) == ([True, False, False, False], [1.0] * 4)
 
 
 def test_five_of_the_labels_that_mean_nothing_yet_are_shown():

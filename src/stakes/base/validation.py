@@ -283,7 +283,7 @@ def as_labels(given: Any, shape: tuple[int, ...]) -> str:
 def as_models(columns: Any, rows: int) -> str:
     """Suggest how to pass several models where a list of columns was passed."""
     if np.ndim(columns) == 2 and columns.shape[1] == rows:
-        return ": several models are passed as a mapping, {'name': probabilities, ...}"
+        return f": {_SEVERAL_MODELS}"
     return ""
 
 
@@ -371,7 +371,7 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
 _TWO_COLUMN_TOLERANCE_HALF = 5e-3  # half precision
-_SEVERAL_MODELS = "several models go to evaluate, by name in a mapping or a frame"
+_SEVERAL_MODELS = "several models are passed as a mapping, {'name': probabilities, ...}, such as to evaluate"
 SQUARED_WELL = (1e-140, 1e140)  # squares, needed for standard errors, neither overflow nor underflow
 WEIGHT_RULE = f"must be 0 or lie in [{SQUARED_WELL[0]:g}, {SQUARED_WELL[1]:g}]"
 TO_SCALE = (
@@ -586,7 +586,7 @@ def pick_positive_column(
             f"{name} must be 1-D, or the two columns of predict_proba, got shape {array.shape}; "
             f"multi-class probabilities go to one_vs_rest_bounded_loss or the penalized losses, {_SEVERAL_MODELS}."
         )
-    off = np.abs(np.asarray(array, dtype=float).sum(axis=1) - 1.0)
+    off = np.abs(to_floats(array, name).sum(axis=1) - 1.0)
     tolerance = _TWO_COLUMN_TOLERANCE_HALF if array.dtype == np.float16 else _TWO_COLUMN_TOLERANCE
     if not np.all(off <= tolerance):
         first = int(np.argmax(~(off <= tolerance)))

@@ -224,13 +224,9 @@ class Imputed:
     def __init__(self, scores: Sequence[ArrayLike]) -> None:
         if not isinstance(scores, list | tuple) or len(scores) < 2:
             given = f"{len(scores)}" if isinstance(scores, list | tuple) else validation.brief(scores)
-            remedy = (
-                ": of a column for each data set make a list by list(scores.T)"
-                if getattr(scores, "ndim", 0) == 2
-                else ""
-            )
             raise ValueError(
-                f"scores must be a list of two or more columns, one for each completed data set, got {given}{remedy}."
+                "scores must be a list of two or more columns, one for each completed data set, got "
+                f"{given}{_as_list(scores)}."
             )
         self.row_labels = validation.row_labels(scores=scores)
         self.scores = tuple(scores)
@@ -242,3 +238,12 @@ class Imputed:
             "calibration_summary and the curves of regret, net benefit and interventions avoided: elsewhere pass one "
             "column, or pool the values and standard errors of all columns by stakes.inference.pool."
         )
+
+
+def _as_list(scores: Any) -> str:
+    """Suggest how to make a list of the columns of a frame or an array."""
+    if validation.frame_names(scores, counted=True):
+        names = "column_names" if hasattr(scores, "column_names") else "columns"
+        return f": of a frame make a list by [scores[name] for name in scores.{names}]"
+    two = getattr(scores, "ndim", 0) == 2
+    return ": of a column for each data set make a list by list(scores.T)" if two else ""

@@ -19,6 +19,7 @@ from stakes.base.validation import (
     check_same_order,
     check_size,
     check_weights,
+    near,
     plain_labels,
     refuse,
     refuse_missing,
@@ -90,9 +91,15 @@ def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np
             refuse((labels < 0) | (labels != np.round(labels)), labels, "event must hold whole codes >= 0")
         labels = labels.astype(np.int64)
         censored = _check_censored(labels, censored)
-    elif cause is None or censored is None or not np.any(labels == censored):
+    elif cause is None or censored is None:
         shown = ", ".join(repr(str(value)) for value in np.unique(labels.astype(str))[:5])
         raise ValueError(f"event holds labels ({shown}): pass censored= and cause= to say what they mean.")
+    elif not np.any(labels == censored):
+        held = sorted(map(str, set(labels.tolist())))
+        raise ValueError(
+            f"censored must be the label of censored rows, one of {_listed(held)} (where nobody is, pass whole codes "
+            f"and censored=0), got {censored!r}{near(censored, held)}"
+        )
     is_event = labels != censored
     mine = is_event if cause is None else np.isin(labels, _among(cause, labels, any_event=bool(is_event.any())))
     if cause is None:
