@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -190,6 +191,48 @@ def test_polars_and_arrow_nulls_count_as_missing():
 )
 def test_bad_scores_are_refused_with_value_and_index(scores, message):
     refused(message, Y, scores)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "numpy, days", "numpy, nanoseconds", "list"])
+def test_times_are_shown_as_times_with_the_way_to_count_them(library):
+    """1.5 days are 129,600,000,000,000 nanoseconds, which nobody should pass as a number of days."""
+    days = [timedelta(days=2), timedelta(days=1)]
+    columns = {
+        "pandas": lambda: pytest.importorskip("pandas").Series(days, dtype="timedelta64[ns]"),
+        "polars": lambda: pytest.importorskip("polars").Series(days),
+        "numpy, days": lambda: np.array(days, "m8[D]"),
+        "numpy, nanoseconds": lambda: np.array(days, "m8[ns]"),
+        "list": lambda: days,
+    }
+    with pytest.raises(ValueError, match=r"^time must be numeric, got datetime\.timedelta\(days=2\) at index 0: count"):
+        stakes.TimeToEvent(event=[1, 0], time=columns[library](), horizon=3)
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s", "D", "Y"])
+def test_dates_are_shown_as_dates(unit):
+    with pytest.raises(
+        ValueError, match=r"got datetime\.datetime\(2024, 1, 1, 0, 0\) at index 0: count time in numbers"
+    ):
+        stakes.TimeToEvent(event=[1, 0], time=np.array(["2024-01-01", "2025-01-01"], f"M8[{unit}]"), horizon=3)
+
+
+@pytest.mark.parametrize("row", [[0.29], [0.9, 0.1], [0.5] * 100])
+def test_a_list_in_a_row_is_shown_as_such(row):
+    pl = pytest.importorskip("polars")
+    frame = pl.Series([row, row]).to_frame("p")
+    shown = re.escape(f"array({row})") if len(row) < 9 else "ndarray"
+    for scores in (frame, {"p": frame["p"].to_numpy()}):
+        with pytest.raises(ValueError, match=rf"^y_prob.* must be numeric, got {shown} at index 0\.$"):
+            stakes.evaluate([0, 1], scores, costs=0.2)
+    refused(rf"^y_prob must be numeric, got {shown} at index 0\.$", [0, 1], frame)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.complex64, np.complex128, object])
+@pytest.mark.parametrize("value", [0.3 + 0j, np.complex64(0.3), 0.3 + 0.2j])
+def test_complex_numbers_are_refused_without_a_warning(kind, value):
+    for scores in (np.array([value, 0.5], kind), np.array([[value, 0.5]] * 2, kind)):
+        refused(r"^y_prob must be numeric, got \(0\.3\d*\+", [0, 1], scores)
 
 
 def test_the_message_uses_the_callers_name_for_the_scores():

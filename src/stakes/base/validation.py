@@ -367,6 +367,7 @@ def _first_difference(reference: Any, index: Any) -> int:
 # Nothing is dropped, clipped or coerced silently: the one exception, rows of weight zero, is part of the
 # conventions (such a row is as if absent).
 
+_NO_NUMBER = (str, bytes, complex, np.complexfloating)  # though numpy can read each as a real number
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _PAIRS = ([0, 1], [-1, 1])
 _TWO_COLUMN_TOLERANCE = 1e-4
@@ -888,19 +889,20 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     """View numbers as float64, or raise."""
     # numpy would read text, times and complex numbers as real numbers
     kind = values.dtype.kind
-    plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, (str, bytes)) for v in values.flat))
+    plain = kind in "biuf" or (kind == "O" and not any(isinstance(v, _NO_NUMBER) for v in values.flat))
     if plain:
         try:
             return np.asarray(values, dtype=np.float64, order="C")  # strided sums round differently
         except (TypeError, ValueError, OverflowError):
             pass
     flat = values.ravel()
-    place = next((i for i, v in enumerate(flat) if not _is_number(v)), 0)
-    value = flat[place].item() if hasattr(flat[place], "item") else flat[place]
+    place = next((i for i, v in enumerate(flat) if getattr(v, "ndim", 0) or not _is_number(v)), 0)
+    value = flat[place].astype(f"{kind}8[us]") if kind in "mM" else flat[place]  # nanoseconds would be shown as a count
+    value = value.item() if isinstance(value, np.generic) else value
     where = (
         "" if values.ndim == 0 else f" at index {place if values.ndim == 1 else np.unravel_index(place, values.shape)}"
     )
-    raise ValueError(f"{name} must be numeric, got {value!r}{where}{as_number(value)}.")
+    raise ValueError(f"{name} must be numeric, got {brief(value)}{where}{as_number(value)}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None:
@@ -1021,7 +1023,7 @@ def check_kind(value: object, name: str, kind: type, wanted: str = "", *, remedy
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, _NO_NUMBER):
         return False
     try:
         float(value)  # type: ignore[arg-type]
