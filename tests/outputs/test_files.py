@@ -115,3 +115,38 @@ def test_every_export_returns_what_it_writes(name, form, tmp_path):
     returned, written = getattr(result, form)(*asked), getattr(result, form)(*asked, path=path)
     assert returned == written
     assert path.read_bytes() == (written if isinstance(written, bytes) else written.encode())
+
+
+FORMS = ["to_json", "to_markdown", "to_latex", "to_html", "to_word", "to_parquet", "to_sql"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_path_that_cannot_be_written_is_named_and_nothing_is_written(name, form, tmp_path):
+    result = RESULTS[name]()
+    if not hasattr(result, form):
+        pytest.skip("no such form")
+    if form == "to_parquet":
+        pytest.importorskip("pyarrow")
+    asked = ASKED.get((name, form), ("p",) if form == "to_sql" else ())
+    ending = "html" if form == "to_html" else "txt"
+    missing, folder = tmp_path / "none" / f"a.{ending}", tmp_path / f"folder.{ending}"
+    folder.mkdir()
+    with pytest.raises(
+        FileNotFoundError, match=r"^path must lie in a folder that exists, got .*none.*: there is no "
+    ) as none:
+        getattr(result, form)(*asked, path=missing)
+    with pytest.raises(ValueError, match=r"^path must name the file to write, got the folder ") as over:
+        getattr(result, form)(*asked, path=folder)
+    assert (str(missing) in str(none.value), str(folder) in str(over.value)) == (True, True)
+    assert [(file.name, file.is_dir()) for file in tmp_path.iterdir()] == [(folder.name, True)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_pipe_or_a_folder_without_permission_is_named(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match=r"^path must name an ordinary file, got .*pipe"):
+        RESULTS["table"]().to_json(tmp_path / "pipe")
+    monkeypatch.setattr(os, "access", lambda path, mode: (str(path), mode) != (str(tmp_path), os.W_OK))
+    with pytest.raises(PermissionError, match=r"^path must lie in a folder that can be written to, got .*a\.txt"):
+        RESULTS["table"]().to_json(tmp_path / "a.txt")

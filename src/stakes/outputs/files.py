@@ -29,6 +29,13 @@ def replacing(path: Path) -> Iterator[Path]:
     Path
         A hidden name in the same folder with the same suffix, of which no other writer knows.
 
+    Raises
+    ------
+    ValueError
+        If the path names a folder or a device.
+    FileNotFoundError, PermissionError
+        If its folder does not exist, or nothing can be written there.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -38,6 +45,7 @@ def replacing(path: Path) -> Iterator[Path]:
     ...     [file.name for file in pathlib.Path(folder).iterdir()]
     ['a.txt']
     """
+    check_target(path)
     target = path.resolve()
     partial = beside(target)
     try:
@@ -45,6 +53,21 @@ def replacing(path: Path) -> Iterator[Path]:
         put(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> None:
+    """Raise where no file can be put: a folder or a device has that name, or its folder is not to be written to."""
+    if path.is_dir():
+        raise ValueError(f"path must name the file to write, got the folder {str(path)!r}.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"path must name an ordinary file, got {str(path)!r}.")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"path must lie in a folder that exists, got {str(path)!r}: there is no {str(folder)!r}."
+        )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"path must lie in a folder that can be written to, got {str(path)!r}.")
 
 
 Content = TypeVar("Content", bound=str | bytes)

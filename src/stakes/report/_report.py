@@ -13,7 +13,7 @@ from stakes._version import __version__
 from stakes.actions import ActionEvaluation
 from stakes.base.validation import check_kind
 from stakes.evaluation import ACTION_FINDINGS, Evaluation, action_findings
-from stakes.outputs.files import delivered
+from stakes.outputs.files import check_target, delivered
 from stakes.outputs.text import count, decimals_for, level_name, short_names, shorten, visible
 from stakes.report import _sections
 from stakes.report._any_range import LAST_THRESHOLD, MAX_DRAWN, Json, payload
@@ -492,8 +492,8 @@ def write_report(
     ------
     ValueError
         If the path names a folder or a device, or does not end in .html or .htm.
-    FileNotFoundError
-        If its folder does not exist.
+    FileNotFoundError, PermissionError
+        If its folder does not exist, or nothing can be written there.
 
     Examples
     --------
@@ -523,15 +523,8 @@ def deliver_report(
 
 
 def _check(target: Path) -> None:
-    if target.is_dir():
-        raise ValueError(f"path must name the file to write, got the folder {str(target)!r}.")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"path must name an ordinary file, got {str(target)!r}.")
+    check_target(target)
     if target.suffix.lower() not in _ENDINGS:
         raise ValueError(
             f"path must end in .html or .htm, got {str(target)!r}: it is a page, which a browser prints to PDF."
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"path must lie in a folder that exists, got {str(target)!r}: there is no {str(target.parent)!r}."
         )
