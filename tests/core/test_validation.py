@@ -193,6 +193,34 @@ def test_bad_scores_are_refused_with_value_and_index(scores, message):
     refused(message, Y, scores)
 
 
+ITERATORS = {
+    "generator": lambda v: (x for x in v),
+    "map": lambda v: map(float, v),
+    "zip": lambda v: zip(v, strict=True),
+    "dict_values": lambda v: dict(enumerate(v)).values(),
+    "dict_keys": lambda v: dict.fromkeys(v).keys(),
+}
+
+
+@pytest.mark.parametrize("kind", ITERATORS)
+def test_what_yields_its_values_once_is_refused_with_the_way_to_keep_them(kind):
+    once, rows = ITERATORS[kind], 40
+    y, p = [0, 1] * rows, [0.1, 0.7] * rows
+    for name, call in {
+        "y_true": lambda: stakes.evaluate(once(y), p, costs=0.2),
+        "y_prob": lambda: stakes.evaluate(y, once(p), costs=0.2),
+        "y_prob['a']": lambda: stakes.evaluate(y, {"a": once(p)}, costs=0.2),
+        "sample_weight": lambda: stakes.net_benefit_score(y, p, threshold=0.2, sample_weight=once(p)),
+        "clusters": lambda: stakes.compare(y, p, p, costs=0.2, clusters=once(p)),
+        "groups": lambda: stakes.evaluate(y, p, costs=0.2, groups=once(p)),
+        "event": lambda: stakes.TimeToEvent(event=once(y), time=p, horizon=0.5),
+        "y": lambda: stakes.correction.LossCorrectedClassifier().fit(np.array([p, p]).T, once(y)),
+    }.items():
+        said = f"{name} must be a list, an array or a column, got {kind}: pass list(...) of it."
+        with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+            call()
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "numpy, days", "numpy, nanoseconds", "list"])
 def test_times_are_shown_as_times_with_the_way_to_count_them(library):
     """1.5 days are 129,600,000,000,000 nanoseconds, which nobody should pass as a number of days."""

@@ -7,7 +7,7 @@ import math
 import numbers
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -541,6 +541,9 @@ def to_array(values: Any, name: str) -> NDArray[Any]:
 
 def _as_numpy(values: Any, name: str) -> NDArray[Any]:
     """Convert to an array in which what is no text stays what it is: beside texts numpy makes "nan" of nan."""
+    if isinstance(values, (Iterator, MappingView)):
+        kind = type(values).__name__
+        raise ValueError(f"{name} must be a list, an array or a column, got {kind}: pass list(...) of it.")
     try:
         array = np.asarray(values)
     except ValueError:
