@@ -347,6 +347,16 @@ def test_names_that_begin_with_marks_are_shown_as_they_are_in_markdown(name):
         assert sentence.replace("\x1b", "\\x1b") in shown
 
 
+@pytest.mark.parametrize(("name", "shown"), [("a\nb", r"a\nb"), ("a\tb", r"a\tb"), ("a\u202eb", r"a\u202eb")])
+def test_a_name_with_a_control_is_written_alike_in_table_and_sentences_of_markdown(name, shown):
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    markdown = evaluate([0, 1] * 40, {name: [0.1, 0.9] * 40, "old": [0.2, 0.6] * 40}, costs=(0.1, 0.3)).to_markdown()
+    page = html.unescape(reader.render(markdown))
+    assert f"<td>{shown}</td>" in page
+    assert f"USE {shown}." in page
+    assert "a b" not in page
+
+
 def test_faces_show_the_same_sentences():
     y, models = sample()
     result = evaluate(y, {"<b>": models["good"], "fair": models["fair"]}, costs=(0.1, 0.4))

@@ -79,7 +79,7 @@ def markdown_cell(text: str) -> str:
     >>> print(markdown_cell("a|b <i>"), markdown_cell("**b** of model_1"), markdown_cell("1. b &lt; c"))
     a\|b &lt;i> \*\*b\*\* of model_1 1\. b &amp;lt; c
     """
-    marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
+    marked = _MARKS.sub(r"\\\g<0>", " ".join(visible(text).split()))
     return _BEGINS_BLOCK.sub(r"\g<0>\\", _ENTITY.sub("&amp;", marked).replace("<", "&lt;"))
 
 
