@@ -117,6 +117,7 @@ def test_every_export_returns_what_it_writes(name, form, tmp_path):
     assert path.read_bytes() == (written if isinstance(written, bytes) else written.encode())
 
 
+NEEDED = {"to_parquet": "pyarrow", "to_word": "docx"}
 FORMS = ["to_json", "to_markdown", "to_latex", "to_html", "to_word", "to_parquet", "to_sql"]
 
 
@@ -126,8 +127,8 @@ def test_a_path_that_cannot_be_written_is_named_and_nothing_is_written(name, for
     result = RESULTS[name]()
     if not hasattr(result, form):
         pytest.skip("no such form")
-    if form == "to_parquet":
-        pytest.importorskip("pyarrow")
+    if form in NEEDED:
+        pytest.importorskip(NEEDED[form])
     asked = ASKED.get((name, form), ("p",) if form == "to_sql" else ())
     ending = "html" if form == "to_html" else "txt"
     missing, folder = tmp_path / "none" / f"a.{ending}", tmp_path / f"folder.{ending}"
