@@ -381,7 +381,7 @@ def test_ordinal_loss_takes_the_order_of_an_ordered_categorical(as_column):
     assert ordinal_loss(given[:1], prob[:1]) == pytest.approx(ranked_probability_score([0], prob[:1]), rel=1e-12)
     for unordered in (texts, np.array(texts), as_column(pd.Categorical(texts)), np.array(texts, dtype=object)):
         with pytest.raises(
-            ValueError, match="y_true holds texts without an order, such as 'hi': pass labels= in column order"
+            ValueError, match="y_true holds texts without an order, such as 'hi': pass labels= in order, which is"
         ):
             ordinal_loss(unordered, prob)
 

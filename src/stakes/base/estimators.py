@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from stakes.base.multiclass import ordered_categories
 from stakes.base.validation import Floats, one_is_positive, positive_label, refuse_missing, to_array
 from stakes.outputs.text import shorten
 
@@ -300,6 +301,59 @@ class DecisionScorer(_Scorer):  # type: ignore[misc]
             )
         decided = _Scorer(self._score_func, self._sign, self._kwargs, "predict")
         return decided._score(method_caller, estimator, X, y_true, **kwargs)
+
+
+class ClassesScorer(_Scorer):  # type: ignore[misc]
+    """Score the probabilities of all classes, with columns in the order in which the function takes the classes.
+
+    That is the order of ``labels``, or of the categories of ordered labels, or else of the estimator's ``classes_``.
+    """
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        prob = np.asarray(method_caller(estimator, self._response_method, X))
+        if prob.ndim == 1:  # of two classes, and of which is for the first scorer of several to say
+            prob = np.asarray(estimator.predict_proba(X))
+        order = self._order(estimator.classes_, y_true)
+        if self._kwargs.get("labels") is None:
+            kwargs = {"labels": order, **kwargs}
+        columns = _columns_in_order(prob, estimator.classes_.tolist(), order)
+        return super()._score(lambda *_, **__: columns, estimator, X, y_true, **kwargs)
+
+    def _order(self, classes: NDArray[Any], y_true: Any) -> list[Any]:
+        """Classes as stated, or the categories that rows or the estimator know, or else those of the estimator."""
+        if (stated := self._kwargs.get("labels")) is not None:
+            return list(to_array(stated, "labels").tolist())
+        categories = ordered_categories(y_true)
+        if categories is None:
+            self._refuse_unstated(classes)
+            return list(classes.tolist())
+        known = {*classes.tolist(), *to_array(y_true, "y_true").ravel().tolist()}
+        return [each for each in categories if each in known]
+
+    def _refuse_unstated(self, classes: NDArray[Any]) -> None:
+        """Refuse texts whose order matters to the function, for the sorted one is seldom meant."""
+        if not any(isinstance(each, str) for each in classes.tolist()):
+            return
+        k = len(classes)
+        rows = np.sqrt(np.arange(1.0, k * k + 1.0)).reshape(k, k)
+        rows /= rows.sum(axis=1, keepdims=True)
+        found = self._score_func(classes, rows, **self._kwargs)
+        for order in (np.roll(range(k), 1), [1, 0, *range(2, k)]):  # by these two every order is reached
+            turned = self._score_func(classes, rows[:, order], labels=classes[order], **self._kwargs)
+            if not np.allclose(turned, found, equal_nan=True):
+                raise ValueError(
+                    f"{self._score_func.__name__} is given values by class, and the classes are the texts "
+                    f"{classes.tolist()}: pass labels= in the order of these values."
+                )
+
+
+def _columns_in_order(prob: NDArray[Any], classes: list[Any], order: list[Any]) -> NDArray[Any]:
+    """Put the columns of the classes into an order; a class that the estimator does not know has probability 0."""
+    if any(label not in order for label in classes):
+        raise ValueError(f"labels must hold the classes of the estimator, {classes}, got {order}.")
+    columns = np.zeros((len(prob), len(order)), dtype=prob.dtype)
+    columns[:, [order.index(label) for label in classes]] = prob
+    return columns
 
 
 def innermost(estimator: Any) -> Any:

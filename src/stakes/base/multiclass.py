@@ -87,6 +87,20 @@ def are_complements(columns: Sequence[Floats]) -> bool:
     return known > 1
 
 
+def ordered_categories(labels_of_rows: Any) -> list[Any] | None:
+    """Categories of an ordered Categorical of pandas in their order, also of one-hot columns; else None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from stakes.base.multiclass import ordered_categories
+    >>> ordered_categories(pd.Categorical(["lo"], categories=["lo", "hi"], ordered=True)), ordered_categories(["lo"])
+    (['lo', 'hi'], None)
+    """
+    kind = getattr(getattr(labels_of_rows, "columns", labels_of_rows), "dtype", None)
+    return list(kind.categories.tolist()) if getattr(kind, "ordered", False) else None
+
+
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
     """Return the whole numbers that name the columns of a frame, sorted, if all labels seen are among them; else None.
 

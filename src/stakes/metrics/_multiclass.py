@@ -19,6 +19,7 @@ from stakes.base.multiclass import (
     index_names,
     is_tensor,
     named_numbers,
+    ordered_categories,
     refuse_other_order,
     stated_labels,
     tensor_mean,
@@ -741,17 +742,19 @@ def ordinal_loss(
 
 def _in_order(y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None) -> Any:
     """Labels as stated, or in the order of a Categorical or of numbers; the order of other texts is not known."""
-    kind: Any = getattr(getattr(y_true, "columns", y_true), "dtype", None)  # one-hot columns may have that order too
-    if labels is None and getattr(kind, "ordered", False):
-        return np.asarray(kind.categories)
     if labels is not None:
         return labels
+    if (categories := ordered_categories(y_true)) is not None:
+        return categories
     seen = to_array(y_true, "y_true")
     if seen.ndim == 2:
         return _order_of_columns(y_true, y_prob)
     texts = sorted(label for label in set(seen.ravel().tolist()) if isinstance(label, str))
     if texts:
-        raise ValueError(f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in column order.")
+        raise ValueError(
+            f"y_true holds texts without an order, such as {texts[0]!r}: pass labels= in order, which is that of the "
+            "columns of y_prob too where these have no names."
+        )
     return None
 
 

@@ -347,6 +347,11 @@ def get_scorer(name: str, **params: Any) -> Any:
 
     Notes
     -----
+    Metrics of several classes take each column of ``predict_proba`` for the class that ``classes_`` of the model names.
+    ``labels=`` states the order of the classes for what is given by class, such as the rows of ``matrices=``, and for
+    "ordinal_loss"; else it is that of ``y`` where this is an ordered Categorical of pandas. Other texts are refused
+    where their order matters. A class of ``labels=`` that a model does not know has probability 0.
+
     Inside ``TunedThresholdClassifierCV`` the metric sees hard labels, which it takes as decisions: the threshold that
     is cheapest over the costs is chosen. Labels that are floats, such as 0.0 and 1.0, cannot be told from probabilities
     there and are refused unless the positive one is 1, and so are probabilities of 0 and 1 alone.
@@ -388,10 +393,12 @@ def get_scorer(name: str, **params: Any) -> Any:
     function: Callable[..., Any] = metric.function
     if metric.task == "binary":
         function = _BinaryScore(metric.function)
-    if metric is MONEY:
-        from stakes.base.estimators import DecisionScorer
+    by_class = metric.response == "probability" and "labels" in signature(function).parameters
+    if metric is MONEY or by_class:
+        from stakes.base.estimators import ClassesScorer, DecisionScorer
 
-        return DecisionScorer(function, -1, params, "predict_proba")
+        kind = ClassesScorer if by_class else DecisionScorer
+        return kind(function, 1 if metric.greater_is_better else -1, params, "predict_proba")
     return make_scorer(
         function, greater_is_better=metric.greater_is_better, response_method=_RESPONSES[metric.response], **params
     )
