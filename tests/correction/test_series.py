@@ -14,7 +14,7 @@ from stakes.correction import (
     undo_class_weight,
     undo_sampling,
 )
-from stakes.metrics import multilabel_loss, one_vs_rest_bounded_loss
+from stakes.metrics import cost_matrix_loss, multilabel_loss, one_vs_rest_bounded_loss
 from stakes.training import MetricMonitor
 from stakes.uncertainty import _posterior_network
 
@@ -224,3 +224,69 @@ def test_ratios_of_separate_questions_belong_to_the_columns_of_their_names():
         ValueError, match=r"pos_weight must name the classes \[0, 1\] in its index, got \['rain', 'wind'"
     ):
         undo_class_weight(frame.to_numpy(), pos_weight=ratios)
+
+
+def value_counts(frame):
+    """Shares by class of a frame of one column, in whose index pandas puts tuples of one."""
+    return frame.value_counts(normalize=True)
+
+
+@pytest.mark.parametrize(("call", "factors"), BY_NAME)
+def test_the_shares_that_a_frame_counts_are_read_as_those_of_its_column(call, factors):
+    def kind(shares):
+        total = shares.sum()
+        rows = np.repeat(shares.index, np.round(10 * shares / total).astype(int))
+        counted = value_counts(pd.DataFrame({"y": rows}))
+        assert isinstance(counted.index, pd.MultiIndex)
+        return total * counted
+
+    frame = pd.DataFrame(PROB, columns=ORDER)
+    assert call(frame, kind) == pytest.approx(by_hand(factors), rel=1e-12)
+
+
+def test_the_counts_of_a_frame_are_of_two_numbers_or_of_texts_in_a_stated_order():
+    two = value_counts(pd.DataFrame({"y": [0] * 8 + [1] * 2}))
+    odds = 0.3 / 0.7 / (0.2 / 0.8)
+    assert undo_class_weight([0.3], class_weight=two)[0] == pytest.approx(odds / (1 + odds))
+    three = value_counts(pd.DataFrame({"y": np.repeat(LABELS, [1, 6, 3])}))
+    assert undo_class_weight(PROB, class_weight=three, labels=LABELS) == pytest.approx(by_hand([10, 10 / 6, 10 / 3]))
+    with pytest.raises(ValueError, match=r"order \['b', 'c', 'a'\], and sorted they are \['a', 'b', 'c'\]; nothing"):
+        undo_class_weight(PROB, class_weight=three)
+    found = one_vs_rest_bounded_loss(["a", "c"], PROB, class_weight=three, labels=LABELS)
+    assert found == one_vs_rest_bounded_loss(["a", "c"], PROB, class_weight=[0.1, 0.6, 0.3], labels=LABELS)
+    matrix = pd.DataFrame([[0, 1, 2], [4, 0, 1], [20, 10, 0]], index=LABELS)
+    tupled = matrix.set_axis(pd.MultiIndex.from_tuples([("a",), ("b",), ("c",)]))
+    found, wanted = (cost_matrix_loss(["a", "c"], PROB, matrices=each, labels=LABELS) for each in (tupled, matrix))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("columns", [LABELS, None])
+def test_an_index_of_several_levels_is_refused_by_name(columns):
+    rows = pd.DataFrame({"y": LABELS * 2, "site": [1, 2, 2, 3, 1, 1]})
+    prob = PROB if columns is None else pd.DataFrame(PROB, columns=columns)
+    message = r"must name each class once.*2 levels.*\['y', 'site'\].*groupby\(level=0\)\.sum\(\)"
+    for counts in (rows.value_counts(), rows.value_counts().sort_index(), rows[:3].value_counts().sort_index()):
+        for labels in (LABELS, None):
+            with pytest.raises(ValueError, match=f"class_weight {message}"):
+                undo_class_weight(prob, class_weight=counts, labels=labels)
+            with pytest.raises(ValueError, match=f"training_prior {message}"):
+                shift_prior(prob, training_prior=counts, prior=[1 / 3] * 3, labels=labels)
+    with pytest.raises(ValueError, match=f"class_weight {message}"):
+        one_vs_rest_bounded_loss(LABELS, np.eye(3), class_weight=rows.value_counts()[:3])
+    matrix = pd.DataFrame(np.eye(3), index=pd.MultiIndex.from_frame(rows[:3]))
+    with pytest.raises(ValueError, match=f"matrices {message}"):
+        cost_matrix_loss(LABELS, np.eye(3), matrices=matrix)
+
+
+def test_names_that_are_no_numbers_are_never_sorted_in_silence():
+    days = pd.to_datetime(["2024-03-01", "2024-01-01", "2024-02-01"])
+    for index in (
+        days,
+        pd.Index([("x", 2), ("x", 3), ("x", 1)], tupleize_cols=False),
+        pd.Index([b"b", b"c", b"a"]),
+        pd.interval_range(0, 3)[[2, 0, 1]],
+    ):
+        with pytest.raises(ValueError, match=r"class_weight names the classes in the order .*pass labels="):
+            undo_class_weight(PROB, class_weight=pd.Series([0.6, 0.3, 0.1], index=index))
+    numbers = pd.Series([0.6, 0.3, 0.1], index=[2.5, 3.5, 1.5])
+    assert undo_class_weight(PROB, class_weight=numbers) == pytest.approx(by_hand([10, 10 / 6, 10 / 3]))

@@ -162,7 +162,8 @@ def index_names(given: Any) -> list[Any]:
 def _pandas_index(given: Any) -> Any:
     pandas = sys.modules.get("pandas")
     native = nw.to_native(given, pass_through=True)
-    return native.index if pandas and isinstance(native, pandas.Series | pandas.DataFrame) else None
+    index = native.index if pandas and isinstance(native, pandas.Series | pandas.DataFrame) else None
+    return index.get_level_values(0) if getattr(index, "nlevels", 0) == 1 else index  # of tuples of one name each
 
 
 def _counts(index: Any) -> bool:
@@ -170,9 +171,20 @@ def _counts(index: Any) -> bool:
     return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
 
 
+def _names_of_classes(given: Any, name: str) -> list[Any]:
+    """Names in the index of pandas, or raise where it has several levels, as counts by class and site have."""
+    index = _pandas_index(given)
+    if getattr(index, "nlevels", 1) > 1:
+        raise ValueError(
+            f"{name} must name each class once in its index, got {index.nlevels} levels, {list(index.names)}: keep one "
+            f"of them, by {name}.droplevel, or {name}.groupby(level=0).sum() of counts."
+        )
+    return index_names(given)
+
+
 def named_values(given: Any, name: str) -> Any:
     """Return a Series as a mapping from the names in its index to its values; anything else as it was given."""
-    names = index_names(given)
+    names = _names_of_classes(given, name)
     if not names or np.ndim(given) != 1:
         return given
     if len(set(names)) < len(names):
@@ -200,7 +212,7 @@ def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any
     >>> in_class_order(pd.Series({"b": 2.0, "a": 1.0}), ["a", "b"], "weight").tolist()
     [1.0, 2.0]
     """
-    values, names = to_array(given, name), index_names(given)
+    values, names = to_array(given, name), _names_of_classes(given, name)
     if not names:
         refuse_counted(given, classes, name)
         return values

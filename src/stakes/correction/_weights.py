@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Number
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -224,12 +225,12 @@ class Classes:
         return None if places is None else np.argsort(places).tolist()
 
     def refuse_unsorted(self, keys: list[Any], order: list[Any], name: str) -> None:
-        """Refuse texts in the index of a Series that are not sorted where nothing states the order of the columns.
+        """Refuse names in the index of a Series that are not sorted where nothing states the order of the columns.
 
-        Sorted texts are seldom in the order in which a person writes them, or in which they are counted.
+        Sorted names, other than numbers, are seldom in the order in which a person writes or counts them.
         """
         stated = self.labels is not None or self.named(order)
-        if not stated and any(isinstance(each, str) for each in keys) and keys != order:
+        if not stated and not all(isinstance(each, Number) for each in keys) and keys != order:
             raise ValueError(
                 f"{name} names the classes in the order {keys}, and sorted they are {order}; nothing says in which "
                 "order the columns of y_prob are: pass labels= in the order of the columns."
