@@ -373,12 +373,18 @@ def test_ordinal_loss_takes_the_order_of_an_ordered_categorical(as_column):
     prob = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]])
     right = ranked_probability_score([0, 2, 1], prob)
     given = as_column(pd.Categorical(texts, categories=order, ordered=True))
-    assert ordinal_loss(given, prob) == pytest.approx(right, rel=1e-12)
+    named = pd.DataFrame(prob, columns=order)
+    for columns in (order, sorted(order)):
+        assert ordinal_loss(given, named[columns]) == pytest.approx(right, rel=1e-12)
     assert ordinal_loss(texts, prob, labels=order) == pytest.approx(right, rel=1e-12)
     numbers = as_column(pd.Categorical([3, 1, 2], categories=[3, 2, 1], ordered=True))
-    assert ordinal_loss(numbers, prob) == pytest.approx(right, rel=1e-12)
+    assert ordinal_loss(numbers, prob, labels=[3, 2, 1]) == pytest.approx(right, rel=1e-12)
+    assert ordinal_loss(numbers, named.set_axis([3, 2, 1], axis=1)) == pytest.approx(right, rel=1e-12)
+    letters = as_column(pd.Categorical(["a", "c", "b"], ordered=True))
+    assert ordinal_loss(letters, prob) == pytest.approx(right, rel=1e-12)
     # the last category may have no row
-    assert ordinal_loss(given[:1], prob[:1]) == pytest.approx(ranked_probability_score([0], prob[:1]), rel=1e-12)
+    for one, columns in ((given[:1], named[:1]), (letters[:1], prob[:1])):
+        assert ordinal_loss(one, columns) == pytest.approx(ranked_probability_score([0], prob[:1]), rel=1e-12)
     for unordered in (texts, np.array(texts), as_column(pd.Categorical(texts)), np.array(texts, dtype=object)):
         with pytest.raises(
             ValueError, match="y_true holds texts without an order, such as 'hi': pass labels= in order, which is"

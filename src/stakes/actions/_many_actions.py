@@ -1189,9 +1189,10 @@ def evaluate_actions(
         Names of the columns of the matrices; by default those of a frame, or, where there are as many, the classes in
         the order of the rows as written.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
-        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
+        ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
+        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
+        the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
     clusters : array_like of shape (n,), optional

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base.validation import (
     Floats,
+    as_name,
     blocks,
     by_label,
     check_same_order,
@@ -40,7 +41,7 @@ def check_multiclass(
     prob = check_probability_rows(columns)
     if labels is not None and truth.ndim == 2:
         truth = _one_hot_by_label(truth, y_true, to_array(labels, "labels").tolist())
-    labels = stated_labels(y_true if truth.ndim == 2 else truth, y_prob, labels)
+    labels = stated_labels(truth if truth.ndim == 1 and ordered_categories(y_true) is None else y_true, y_prob, labels)
     index = class_index(truth, prob.shape[1], labels, one_column=columns.ndim == 1)
     if len(index) != len(prob):
         raise ValueError(f"y_true and y_prob must have the same length, got {len(index)} and {len(prob)}.")
@@ -101,6 +102,31 @@ def ordered_categories(labels_of_rows: Any) -> list[Any] | None:
     return list(kind.categories.tolist()) if getattr(kind, "ordered", False) else None
 
 
+def ordered_labels(y_true: Any, y_prob: Any) -> list[Any] | None:
+    """Labels of the columns in the order that an ordered Categorical states; None for other labels, and one-hot ones.
+
+    Columns without names may stand in that order or be sorted, as scikit-learn has them: they are refused unless both
+    are the same.
+    """
+    categories, shape = ordered_categories(y_true), getattr(y_prob, "shape", None) or np.shape(y_prob)
+    if categories is None or np.ndim(y_true) == 2:
+        return None
+    count, named = max((2, *shape[1:2])), {as_name(name) for name in frame_names(y_prob)}
+    order = [each for each in categories if as_name(each) in named]
+    if len(order) == len(named) == count:
+        return order
+    if len(categories) != count:
+        seen = set(to_array(y_true, "y_true").tolist())
+        categories = [each for each in categories if each in seen]
+    if not sys.modules["pandas"].Index(categories).is_monotonic_increasing:
+        raise ValueError(
+            f"y_true is an ordered Categorical whose order, {categories}, is not sorted, and y_prob does not name its "
+            f"columns: pass labels={categories} if they are in that order, else y_prob as a frame with names, such as "
+            "pd.DataFrame(y_prob, columns=model.classes_.astype(str))."
+        )
+    return categories if len(categories) == count else None
+
+
 def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
     """Return the whole numbers that name the columns of a frame, sorted, if all labels seen are among them; else None.
 
@@ -118,10 +144,12 @@ def named_numbers(names: Sequence[Any], seen: ArrayLike) -> list[int] | None:
 
 
 def stated_labels(y_true: Any, y_prob: Any, labels: Any) -> Any:
-    """Labels as stated, or by the names of the columns of a frame of probabilities.
+    """Labels as stated, or by an ordered Categorical, or by the names of the columns of a frame of probabilities.
 
-    These are whole numbers with all labels of the rows among them, or stand beside one-hot rows without names.
+    These names are whole numbers with all labels of the rows among them, or stand beside one-hot rows without names.
     """
+    if labels is None and (order := ordered_labels(y_true, y_prob)) is not None:
+        return order
     seen = to_array(y_true, "y_true")
     if labels is None and seen.ndim == 2 and not frame_names(y_true, counted=True):
         named = frame_names(y_prob)
@@ -377,6 +405,7 @@ def check_multiclass_tensor(
         truth = to_array(y_true, "y_true")
         if labels is not None and truth.ndim == 2:
             truth = _one_hot_by_label(truth, y_true, to_array(to_host(labels), "labels").tolist())
+        labels = ordered_labels(y_true, y_prob) if labels is None else labels
         host = class_index(truth, prob.shape[1], labels, one_column=one_column)
         index = torch.as_tensor(host, device=prob.device)
     if len(index) != len(prob):

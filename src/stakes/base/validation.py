@@ -629,16 +629,16 @@ def frame_names(given: Any, *, counted: bool = False) -> list[Any]:
 
 def label_places(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | None:
     """Where the column of each label stands among columns that are named exactly as the labels; else None."""
-    names = [_as_name(name) for name in names]
+    names = [as_name(name) for name in names]
     # a single label may be of a known pair
     for order in [labels] if len(labels) != 1 else [pair for pair in _PAIRS if labels[0] in pair]:
-        wanted = [_as_name(label) for label in order]
+        wanted = [as_name(label) for label in order]
         if {*names} == {*wanted} and len(names) == len(wanted) == len({*names}) > 0:
             return [names.index(name) for name in wanted]
     return None
 
 
-def _as_name(label: Any) -> str:
+def as_name(label: Any) -> str:
     """What a column of a label is called: 1, 1.0, True, "1" and b"1" are alike, and 0.1 in any precision."""
     if isinstance(label, bytes):
         label = label.decode(errors="backslashreplace")

@@ -1013,9 +1013,9 @@ def loss_calibration_test(
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
     draws = n_resamples, validation.generator(random_state)
     if n_classes > 2:
-        labels = stated_labels(y_true, y_prob, labels)
+        given, labels = labels, stated_labels(y_true, y_prob, labels)
         for name, value in (("class_weight", class_weight), ("keep", keep), ("repeat", repeat)):
-            if labels is None and value is not None and not isinstance(named_values(value, name), Mapping | str):
+            if given is None and value is not None and not isinstance(named_values(value, name), Mapping | str):
                 refuse_other_order(name, class_names(y_true, labels, n_classes), y_prob)
         order = (validation.frame_names(y_true) or None) if labels is None else labels
         factors = stated_factors(n_classes, stated, (keep, repeat), y_train, order, pos_label=pos_label)

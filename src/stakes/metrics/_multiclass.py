@@ -20,6 +20,7 @@ from stakes.base.multiclass import (
     is_tensor,
     named_numbers,
     ordered_categories,
+    ordered_labels,
     refuse_other_order,
     stated_labels,
     tensor_mean,
@@ -93,9 +94,10 @@ def penalized_brier_loss(
     y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
         Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
-        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
+        ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
+        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
+        the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -173,9 +175,10 @@ def penalized_log_loss(
     y_prob : array_like or PyTorch tensor of shape (n, classes) or (n,)
         Probabilities; each row sums to 1. Of shape (n,): those of the second of two classes.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
-        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
+        ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
+        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
+        the last class.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -335,9 +338,10 @@ def one_vs_rest_bounded_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the multi-class Brier score for uniform weighting at bounds (0, 1).
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
-        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
+        ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
+        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
+        the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -630,9 +634,10 @@ def cost_matrix_loss(
     matrix_weights : array_like of shape (m,), optional
         Plausibility of each matrix, >= 0 and not all zero; equal by default. Normalised to sum to 1.
     labels : array_like, optional
-        The class of each column, needed unless labels are column numbers or all appear in sorted order. Whole numbers
-        below the number of columns are column numbers, unless a frame names its columns by other whole numbers that
-        hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
+        ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
+        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
+        the last class.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -698,8 +703,9 @@ def ordinal_loss(
     scale : {"loss", "regret", "integral"}, default "loss"
         "loss" is the ranked probability score for costs uniform on (0, 1).
     labels : array_like, optional
-        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas, or
-        one-hot with columns in an order of texts that is not the sorted one and not another in ``y_prob``.
+        The class of each column in order, needed for texts, unless ``y_true`` is an ordered Categorical of pandas and
+        a frame names the columns, or its order is the sorted one; or ``y_true`` is one-hot with columns in an order of
+        texts that is not the sorted one and not another in ``y_prob``.
         Whole numbers below the number of columns are column numbers, unless a frame names its columns by other whole
         numbers that hold all labels: of an array 1, 2, ... need it where no row is of the last class.
     sample_weight : array_like of shape (n,), optional
@@ -744,9 +750,9 @@ def _in_order(y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None) ->
     """Labels as stated, or in the order of a Categorical or of numbers; the order of other texts is not known."""
     if labels is not None:
         return labels
-    if (categories := ordered_categories(y_true)) is not None:
-        return categories
-    seen = to_array(y_true, "y_true")
+    seen, categories = to_array(y_true, "y_true"), ordered_categories(y_true)
+    if categories is not None:
+        return _order_of_one_hot(categories, y_true, y_prob) if seen.ndim == 2 else ordered_labels(y_true, y_prob)
     if seen.ndim == 2:
         return _order_of_columns(y_true, y_prob)
     texts = sorted(label for label in set(seen.ravel().tolist()) if isinstance(label, str))
@@ -756,6 +762,15 @@ def _in_order(y_true: ArrayLike, y_prob: ArrayLike, labels: ArrayLike | None) ->
             "columns of y_prob too where these have no names."
         )
     return None
+
+
+def _order_of_one_hot(categories: list[Any], y_true: ArrayLike, y_prob: ArrayLike) -> list[Any]:
+    """Order that the columns of one-hot rows state, in which they stand where those of y_prob have no names."""
+    own = frame_names(y_true, counted=True)
+    if own != categories and label_places(frame_names(y_prob), categories) is None:
+        rule = f"one-hot y_true must have its columns in their order, {categories}, beside y_prob without their names"
+        raise ValueError(f"{rule}, got {own}: order both so.")
+    return categories
 
 
 def _order_of_columns(y_true: ArrayLike, y_prob: ArrayLike) -> list[Any] | None:
