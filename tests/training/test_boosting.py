@@ -580,3 +580,79 @@ def test_amounts_of_other_rows_are_refused(library):
         library("money", outcome=[valid, valid])
     with pytest.raises(ValueError, match="outcome must be a RowCosts, or one for each evaluation set"):
         library("money", outcome=[BINARY])
+
+
+ORDER = np.array(["low", "medium", "high"])  # sorted: high, low, medium
+COSTS = [[0, 1, 2], [4, 0, 1], [20, 10, 0]]
+BY_CLASS = [
+    ("ordinal_loss", {}),
+    ("cost_matrix_loss", {"matrices": COSTS}),
+    ("one_vs_rest_bounded_loss", {"class_weight": [1, 2, 20]}),
+    ("penalized_brier_loss", {}),
+]
+
+
+def by_label(name, given, labels, y, prob, **weight):
+    """Value of the metric with the columns of sorted labels put into the order of the labels."""
+    places = [sorted(labels).index(each) for each in labels]
+    return METRICS[name].function(y, prob[:, places], labels=labels, **given, **weight)
+
+
+@pytest.mark.parametrize(("name", "given"), BY_CLASS, ids=str)
+@pytest.mark.parametrize("labels", [ORDER.tolist(), [3, 2, 1], [0, 1, 2], [2, 1, 0]], ids=str)
+def test_labels_name_the_classes_that_the_classifier_of_lightgbm_codes(name, given, labels):
+    y, prob = np.array(labels)[Y[VALID]], RNG.dirichlet([1, 2, 3], 200)
+    metric = lightgbm_metric(name, **given, labels=labels)
+    coded = np.unique(y, return_inverse=True)[1].astype(np.float32)
+    wanted = by_label(name, given, labels, y, prob)
+    assert metric(coded, prob) == (name, pytest.approx(wanted, rel=1e-12), False)
+    weighted = by_label(name, given, labels, y, prob, sample_weight=W[VALID])
+    assert pickle.loads(pickle.dumps(metric))(coded, prob, W[VALID])[1] == pytest.approx(weighted)  # noqa: S301
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")  # older versions know no other
+@pytest.mark.parametrize(("name", "given"), BY_CLASS, ids=str)
+def test_lightgbm_classifier_of_texts_follows_the_loss_of_their_stated_order(lightgbm, name, given):
+    y = ORDER[Y]
+    model = lightgbm.LGBMClassifier(n_estimators=5, **LIGHTGBM).fit(
+        X[TRAIN], y[TRAIN], eval_set=[(X[VALID], y[VALID])], eval_metric=lightgbm_metric(name, **given, labels=ORDER)
+    )
+    wanted = by_label(name, given, ORDER.tolist(), y[VALID], model.predict_proba(X[VALID]))
+    assert model.best_score_["valid_0"][name] == pytest.approx(wanted, rel=1e-6)
+    numbered = lightgbm.LGBMClassifier(n_estimators=5, **LIGHTGBM).fit(
+        X[TRAIN], Y[TRAIN], eval_set=[(X[VALID], Y[VALID])], eval_metric=lightgbm_metric(name, **given)
+    )
+    assert model.best_score_["valid_0"][name] == pytest.approx(numbered.best_score_["valid_0"][name], rel=1e-6)
+
+
+def test_lightgbm_trains_on_codes_whose_order_labels_state(lightgbm):
+    log, turned = {}, np.array([2, 0, 1])  # the code of each class, in order
+    train = lightgbm.Dataset(X[TRAIN], turned[Y[TRAIN]])
+    valid = lightgbm.Dataset(X[VALID], turned[Y[VALID]], reference=train)
+    settings = {**LIGHTGBM, "objective": "multiclass", "num_class": 3}
+
+    def trained(labels):
+        model = lightgbm.train(
+            settings,
+            train,
+            3,
+            valid_sets=[valid],
+            feval=lightgbm_metric("ordinal_loss", labels=labels),
+            callbacks=[lightgbm.record_evaluation(log)],
+        )
+        return model.predict(X[VALID])
+
+    wanted = by_label("ordinal_loss", {}, turned.tolist(), turned[Y[VALID]], trained(turned))
+    assert log["valid_0"]["ordinal_loss"][-1] == pytest.approx(wanted, rel=1e-6)
+    with pytest.raises(ValueError, match=r"y_true must hold only the labels \['low'"):  # it codes none itself
+        trained(ORDER.tolist())
+
+
+@pytest.mark.parametrize("logits", [False, True])
+def test_one_column_of_lightgbm_is_of_the_second_of_two_sorted_labels(logits):
+    prob = RNG.uniform(size=300)
+    scores = np.log(prob / (1 - prob)) if logits else prob
+    metric = lightgbm_metric("cost_matrix_loss", matrices=[[0, 1], [9, 0]], labels=["well", "ill"], logits=logits)
+    ill = BINARY[TRAIN] == 0  # coded as 0
+    wanted = np.where(ill, 9 * ((1 - prob) * 9 < prob), (1 - prob) * 9 >= prob).mean()
+    assert metric(BINARY[TRAIN].astype(float), scores)[1] == pytest.approx(wanted)

@@ -865,7 +865,8 @@ def lightgbm_metric(
     what they amount to.
 
     LightGBM gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged. Its classifier
-    codes other labels in sorted order: "bad" as 0, "good" as 1.
+    codes other labels in sorted order: "bad" as 0, "good" as 1. Several classes stand in that order too, for what is
+    given by class and for "ordinal_loss", unless ``labels=`` states another: ``labels=["low", "medium", "high"]``.
 
     Examples
     --------
@@ -895,7 +896,7 @@ class XGBoostMetric:
         return f"loss_{name}" if name.startswith(_MAXIMISED) else name
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
-        value = _evaluated(self.monitor, first, second, sample_weight, self.outcomes)
+        value = _evaluated(self.monitor, *_rows(first, second, sample_weight), self.outcomes)
         value = -value if self.monitor.greater_is_better else value
         return (self.__name__, value) if _is_data(second) else value
 
@@ -973,7 +974,9 @@ class LightGBMMetric:
     # LightGBM counts the parameters: with three of them the scikit-learn interface passes the weights
     def __call__(self, first: Any, second: Any, weight: Any = None) -> tuple[str, float, bool]:
         monitor = self.monitor if self.weight is None else self.weight.monitor
-        value = _evaluated(monitor, first, second, weight, self.outcomes)
+        labels, scores, weight = _rows(first, second, weight)
+        labels, scores = _by_label(monitor, labels, scores, coded=not _is_data(second))
+        value = _evaluated(monitor, labels, scores, weight, self.outcomes)
         return monitor.name, value, monitor.greater_is_better
 
 
@@ -992,8 +995,32 @@ def _both_columns(monitor: MetricMonitor, scores: Any) -> Any:
     """Scores of the class 1, as libraries give one column, with those of the other where this is the positive one."""
     if np.ndim(scores) != 1 or monitor.params.get("pos_label") in (None, 1):
         return scores
+    return _two_of(monitor, scores)
+
+
+def _two_of(monitor: MetricMonitor, scores: Any) -> validation.Floats:
+    """Scores of two classes, from those of the second."""
     mine = np.asarray(scores, dtype=np.float64)
     return np.column_stack([0.0 * mine if monitor._scores.logits else 1.0 - mine, mine])
+
+
+def _by_label(monitor: MetricMonitor, labels: Any, scores: Any, *, coded: bool) -> tuple[Any, Any]:
+    """Labels as ``labels=`` names them and columns in its order, from codes and columns of the sorted labels.
+
+    The classifier of LightGBM has ``coded`` them; its other training takes codes alone.
+    """
+    stated = monitor.params.get("labels")
+    if stated is None:
+        return labels, scores
+    order = validation.to_array(stated, "labels")
+    known, columns = np.unique(order), _two_of(monitor, scores) if np.ndim(scores) == 1 else np.asarray(scores)
+    if len(known) != len(order) or len(known) != columns.shape[1] or not (coded or _counted(known)):
+        return labels, scores  # which the metric refuses
+    return known[np.asarray(labels).astype(np.intp)], columns[:, np.searchsorted(known, order)]
+
+
+def _counted(labels: NDArray[Any]) -> bool:
+    return labels.tolist() == list(range(len(labels)))
 
 
 def _is_data(values: Any) -> bool:
@@ -1001,12 +1028,16 @@ def _is_data(values: Any) -> bool:
     return hasattr(values, "get_label")
 
 
-def _evaluated(monitor: MetricMonitor, first: Any, second: Any, weight: Any, outcomes: Sequence[RowCosts]) -> float:
-    """Value for (predictions, data object) or for (labels, predictions, weights)."""
-    labels, scores = first, second
-    if _is_data(second):
-        labels, scores, weight = second.get_label(), first, second.get_weight()
-        weight = weight if weight is not None and len(weight) else None
+def _rows(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Labels, predictions and weights, from these or from predictions and a data object."""
+    if not _is_data(second):
+        return first, second, weight
+    weight = second.get_weight()
+    return second.get_label(), first, weight if weight is not None and len(weight) else None
+
+
+def _evaluated(monitor: MetricMonitor, labels: Any, scores: Any, weight: Any, outcomes: Sequence[RowCosts]) -> float:
+    """Value for labels, predictions and weights."""
     if not outcomes:
         return monitor.evaluate(labels, _both_columns(monitor, scores), weight)
     return monitor.evaluate(_outcome_of(np.asarray(labels), weight, outcomes), scores)
