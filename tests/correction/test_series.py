@@ -220,10 +220,13 @@ def test_ratios_of_separate_questions_belong_to_the_columns_of_their_names():
     wanted = [0.8 / (0.8 + 0.2 * 2), 0.6 / (0.6 + 0.4 * 3)]
     assert undo_class_weight(frame, pos_weight=ratios)[0] == pytest.approx(wanted)
     assert undo_class_weight(frame.to_numpy(), pos_weight=ratios, labels=["wind", "rain"])[0] == pytest.approx(wanted)
-    with pytest.raises(
-        ValueError, match=r"pos_weight must name the classes \[0, 1\] in its index, got \['rain', 'wind'"
-    ):
-        undo_class_weight(frame.to_numpy(), pos_weight=ratios)
+    message = r"pos_weight names \['rain', 'wind'\] in its index, .*: pass labels= with the names of its 2 columns"
+    for prob in (frame.to_numpy(), frame.set_axis([0, 1], axis=1)):  # wind, rain, so that sorted names would be wrong
+        with pytest.raises(ValueError, match=message):
+            undo_class_weight(prob, pos_weight=ratios)
+    levels = ratios.set_axis(pd.MultiIndex.from_tuples([("it", "rain"), ("it", "wind")]))
+    with pytest.raises(ValueError, match=r"pos_weight must name each class once in its index, got 2 levels"):
+        undo_class_weight(frame, pos_weight=levels)
 
 
 def value_counts(frame):

@@ -199,7 +199,7 @@ def _counts(index: Any) -> bool:
     return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
 
 
-def _names_of_classes(given: Any, name: str) -> list[Any]:
+def names_of_classes(given: Any, name: str) -> list[Any]:
     """Names in the index of pandas, or raise where it has several levels, as counts by class and site have."""
     index = _pandas_index(given)
     if getattr(index, "nlevels", 1) > 1:
@@ -212,7 +212,7 @@ def _names_of_classes(given: Any, name: str) -> list[Any]:
 
 def named_values(given: Any, name: str) -> Any:
     """Return a Series as a mapping from the names in its index to its values; anything else as it was given."""
-    names = _names_of_classes(given, name)
+    names = names_of_classes(given, name)
     if not names or np.ndim(given) != 1:
         return given
     if len(set(names)) < len(names):
@@ -240,7 +240,7 @@ def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any
     >>> in_class_order(pd.Series({"b": 2.0, "a": 1.0}), ["a", "b"], "weight").tolist()
     [1.0, 2.0]
     """
-    values, names = to_array(given, name), _names_of_classes(given, name)
+    values, names = to_array(given, name), names_of_classes(given, name)
     if not names:
         refuse_counted(given, classes, name)
         return values

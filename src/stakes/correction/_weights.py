@@ -20,6 +20,7 @@ from stakes.base.multiclass import (
     index_names,
     named_numbers,
     named_values,
+    names_of_classes,
     refuse_counted,
 )
 from stakes.base.outcome import Outcome
@@ -405,8 +406,8 @@ def undo_class_weight(
         Labels of the training, for "balanced".
     labels : array_like of shape (K,), optional
         The classes in the order of the columns, the positive one last of two. Without it as a frame names its columns,
-        0 to K - 1, -1 and 1, or of several columns the sorted keys; texts in the index of a Series that are not sorted
-        need it. Scores of the positive class alone need it where classes have other names.
+        0 to K - 1, -1 and 1, or of several columns the sorted keys; names in the index of a Series that are neither
+        sorted nor numbers need it. Scores of the positive class alone need it where classes have other names.
     logits : bool, default False
         Whether ``y_prob`` holds log-odds (n,) or logits (n, K); the result then holds the same. There the map is
         exact even where a probability would round to 1.
@@ -498,6 +499,12 @@ def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, lo
     columns = read_columns(y_prob, logits=logits)
     n = columns.values.shape[1]
     named = validation.frame_names(y_prob) if labels is None else validation.to_array(labels, "labels").tolist()
+    questions = names_of_classes(pos_weight, "pos_weight")
+    if questions and not named and validation.label_places(questions, range(n)) is None:
+        raise ValueError(
+            f"pos_weight names {questions} in its index, and nothing says which columns of y_prob these are: pass "
+            f"labels= with the names of its {n} columns in their order."
+        )
     weights = Classes(n).numbers(in_class_order(pos_weight, named or range(n), "pos_weight"), "pos_weight")
     factors = 1.0 / weights if undo else weights
     return columns.values + np.log(factors) if logits else shift_columns(columns.values, factors)
