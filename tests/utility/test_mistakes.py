@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from stakes.correction import undo_class_weight
+from stakes.metrics import bounded_brier_loss, promised_regret
 from stakes.utility import (
     BalancedAccuracy,
     ConfusionMeasure,
@@ -114,3 +116,25 @@ def test_mistaken_resampling_is_named(name, value):
 )
 def test_mistaken_measures_are_named(name, make):
     assert_named(name, make)
+
+
+@pytest.mark.parametrize(
+    ("call", "takes_logits"),
+    [
+        (lambda x, **o: expected_utility(x, "f1", **o).utility, False),
+        (lambda x, **o: optimal_decisions(x, "f1", **o).tolist(), False),
+        (lambda x, **o: promised_regret(x, costs=0.2, **o), False),
+        (lambda x, **o: bounded_brier_loss(Y, x, bounds=(0.1, 0.5), **o), True),
+        (lambda x, **o: undo_class_weight(x, scale_pos_weight=3.0, **o).tolist(), True),
+    ],
+)
+def test_the_remedy_for_log_odds_is_one_that_the_function_takes(call, takes_logits):
+    log_odds = np.log(PROB / (1 - PROB))
+    with pytest.raises(ValueError, match=r"log-odds x: logits=True where .* argument, else 1 / \(1 \+ exp\(-x\)\)"):
+        call(log_odds)
+    assert call(1 / (1 + np.exp(-log_odds))) == pytest.approx(call(PROB))
+    if takes_logits:
+        call(log_odds, logits=True)
+    else:
+        with pytest.raises(TypeError, match="logits"):
+            call(log_odds, logits=True)

@@ -380,8 +380,8 @@ TO_SCALE = (
     f"{SQUARED_WELL[0]:g} times the largest by 0"
 )
 SCORE_HINT = (
-    "Pass the probability of the positive class (decision values: logits=True; rank-only scores: "
-    "h_measure_score or roc_auc_score)."
+    "Pass the probability of the positive class (log-odds x: logits=True where it is an argument, else "
+    "1 / (1 + exp(-x)); to judge scores that only rank: h_measure_score or roc_auc_score)."
 )
 
 
