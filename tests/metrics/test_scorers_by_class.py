@@ -7,12 +7,13 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from stakes.metrics import METRICS, get_scorer
 
@@ -63,6 +64,7 @@ def test_a_search_over_ordered_texts_chooses_what_one_over_their_numbers_does(se
     assert found[1] == pytest.approx(found[0], rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:The y_pred values do not sum to one")  # to the last digit, in older versions
 def test_they_agree_with_the_log_loss_of_scikit_learn_and_with_costs_counted_by_hand():
     model, places = GaussianNB(), np.array([1, 2, 0])  # of mild, moderate, grave among the sorted
     prob = cross_val_predict(model, X, TEXT, cv=KFold(3), method="predict_proba")[:, places]
@@ -135,3 +137,9 @@ def test_two_classes_are_taken_by_name_beside_scorers_of_the_other_one():
         GaussianNB(), X, (Y > 0).astype(int), cv=3, scoring=get_scorer("cost_matrix_loss", matrices=matrices)
     )
     assert found == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_model_without_probabilities_is_refused_by_what_it_lacks():
+    for model in (LinearSVC(dual="auto"), LinearRegression()):
+        with pytest.raises((AttributeError, ValueError), match="predict_proba"):
+            get_scorer("penalized_brier_loss")(model.fit(X, Y), X, Y)

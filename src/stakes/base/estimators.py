@@ -310,9 +310,11 @@ class ClassesScorer(_Scorer):  # type: ignore[misc]
     """
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> Any:
+        if (
+            len(getattr(estimator, "classes_", ())) == 2
+        ):  # of which the column that the first of several scorers asked for is kept
+            method_caller = _predict
         prob = np.asarray(method_caller(estimator, self._response_method, X))
-        if prob.ndim == 1:  # of two classes, and of which is for the first scorer of several to say
-            prob = np.asarray(estimator.predict_proba(X))
         order = self._order(estimator.classes_, y_true)
         if self._kwargs.get("labels") is None:
             kwargs = {"labels": order, **kwargs}
@@ -345,6 +347,10 @@ class ClassesScorer(_Scorer):  # type: ignore[misc]
                     f"{self._score_func.__name__} is given values by class, and the classes are the texts "
                     f"{classes.tolist()}: pass labels= in the order of these values."
                 )
+
+
+def _predict(estimator: Any, method: str, X: Any) -> Any:
+    return getattr(estimator, method)(X)
 
 
 def _columns_in_order(prob: NDArray[Any], classes: list[Any], order: list[Any]) -> NDArray[Any]:

@@ -98,7 +98,7 @@ def ordered_categories(labels_of_rows: Any) -> list[Any] | None:
     >>> ordered_categories(pd.Categorical(["lo"], categories=["lo", "hi"], ordered=True)), ordered_categories(["lo"])
     (['lo', 'hi'], None)
     """
-    kind = getattr(getattr(labels_of_rows, "columns", labels_of_rows), "dtype", None)
+    kind: Any = getattr(getattr(labels_of_rows, "columns", labels_of_rows), "dtype", None)
     return list(kind.categories.tolist()) if getattr(kind, "ordered", False) else None
 
 
@@ -190,7 +190,7 @@ def index_names(given: Any) -> list[Any]:
 def _pandas_index(given: Any) -> Any:
     pandas = sys.modules.get("pandas")
     native = nw.to_native(given, pass_through=True)
-    index = native.index if pandas and isinstance(native, pandas.Series | pandas.DataFrame) else None
+    index: Any = native.index if pandas and isinstance(native, pandas.Series | pandas.DataFrame) else None
     return index.get_level_values(0) if getattr(index, "nlevels", 0) == 1 else index  # of tuples of one name each
 
 
