@@ -89,6 +89,8 @@ def _useless(n, seed):
 def test_noise_is_seldom_taken_for_a_gain(options):
     gains = [fit_boundary(*_useless(2000, seed), **options).gain(random_state=seed) for seed in range(20)]
     assert sum(gain.helps for gain in gains) <= 2
+    gains = [gain for gain in gains if not np.isnan(gain.low)]  # in some samples neither selects a row out of fold
+    assert len(gains) >= 15
     spread = np.mean([gain.high - gain.low for gain in gains]) / (2.0 * 1.96)
     assert np.std([gain.difference for gain in gains]) < 1.1 * spread
     assert all(gain.low <= gain.difference <= gain.high for gain in gains)
@@ -105,6 +107,53 @@ def test_nothing_within_reach_is_no_gain():
     y = rng.random(500) < 0.1
     gain = fit_boundary(y, rng.random(500), rng.random(500), min_precision=0.99).gain(random_state=0)
     assert (gain.value, gain.single, gain.helps) == (0.0, 0.0, False)
+    assert np.isnan([gain.low, gain.high, gain.precision, gain.single_precision]).all()
+    assert gain.verdict == (
+        "Whether uncertainty helps is not known: out of fold neither it nor a single threshold on the score selects a "
+        "row."
+    )
+    assert repr(gain) == "Gain(recall 0 against 0, difference +0 of an unknown interval, out of fold)"
+    assert '"low": null' in gain.to_json()
+
+
+@pytest.mark.simulation
+def test_few_positives_give_no_interval_without_width_and_few_that_miss():
+    # the best boundary takes scores above 0.9 at an uncertainty of 0; no single threshold keeps the precision
+    def draw(rng, n):
+        score, u = rng.random(n), rng.integers(0, 2, n)
+        return rng.random(n) < np.where((score > 0.9) & (u == 0), 0.85, 0.05), score, u
+
+    y, score, u = draw(np.random.default_rng(99), 100_000)
+    told, missed, unknown = 0, 0, 0
+    for seed in range(40):
+        boundary = fit_boundary(*draw(np.random.default_rng(seed), 150), min_precision=0.8, levels=2)
+        gain = boundary.gain()
+        added = ((boundary.predict(score, u) == 1) & y).sum() - ((score >= boundary.threshold) & y).sum()
+        unknown += np.isnan(gain.low)
+        told += gain.low < gain.high
+        missed += gain.low > added / y.sum() or gain.high < added / y.sum()
+    assert told + unknown == 40
+    assert told >= 5
+    assert missed <= 3  # of 40 at 95%, with chance: 7 with intervals of no width
+
+
+def test_rows_without_a_positive_have_no_recall_to_compare():
+    boundary = fit_boundary([0] * 20, np.linspace(0, 1, 20), [0, 1] * 10, min_precision=0.8)
+    said = "Whether uncertainty helps is not known: without a positive there is no recall.\n"
+    assert boundary.report().startswith(said)
+    assert np.isnan([boundary.gain().value, boundary.gain().single, boundary.gain().difference]).all()
+
+
+def test_rows_that_both_decide_alike_do_not_tell_them_apart():
+    rng = np.random.default_rng(0)
+    score = rng.random(400) ** 2
+    gain = fit_boundary(rng.random(400) < 0.5 * score, score, np.arange(400) % 2, capacity=40, levels=1).gain()
+    assert gain.value == gain.single > 0.2
+    assert np.isnan([gain.low, gain.high]).all()
+    assert gain.verdict == (
+        "Whether uncertainty helps is not known: out of fold it and a single threshold on the score decide alike about "
+        "every row."
+    )
 
 
 def test_two_folds_are_enough_and_one_is_not():

@@ -205,6 +205,19 @@ def test_few_rows_cannot_tell(cli, tmp_path):
     assert outcome.out.startswith("Whether uncertainty helps is not known: 3 rows are too few to tell.")
 
 
+def test_nothing_selected_out_of_fold_leaves_the_gain_unknown(cli, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = {"outcome": (rng.random(60) < 0.1).astype(int), "risk": rng.random(60), "spread": rng.random(60)}
+    path = write_csv(tmp_path / "t.csv", {name: values.tolist() for name, values in rows.items()})
+    asked = ["boundary", "fit", path, *ROLES, "--min-precision", "0.99"]
+    found = page(cli(*asked, "--json"))
+    assert found["helps"] is None
+    assert [found["gain"][key] for key in ("low", "high", "precision", "single_precision")] == [None] * 4
+    text = " ".join(cli(*asked).out.split())
+    assert text.startswith("Whether uncertainty helps is not known: out of fold neither it nor a single threshold")
+    assert "Out of fold: no positive found with uncertainty, no positive found by one threshold." in text
+
+
 def test_nothing_selected_is_said(cli, tmp_path):
     path = write_csv(tmp_path / "t.csv", {"outcome": [0, 1] * 20, "risk": [0.5] * 40, "spread": [1] * 40})
     outcome = cli("boundary", "fit", path, *ROLES, "--min-precision", "0.9")

@@ -297,11 +297,13 @@ class Gain(Tabular):
         With uncertainty, and by one threshold on the score, out of fold, each at the point where its constraint just
         holds.
     difference, low, high : float
-        ``value - single`` and its interval.
+        ``value - single`` and its interval, nan where both decide alike about every row out of fold, which does not
+        tell them apart (0 where both are a single threshold).
     confidence_level : float
         Of the interval.
     precision, single_precision : float
-        Precision of both out of fold; a precision bound is met exactly, by mixing two neighbouring aims.
+        Precision of both out of fold, nan where nothing is selected; a precision bound is met exactly, by mixing two
+        neighbouring aims.
 
     Examples
     --------
@@ -329,6 +331,8 @@ class Gain(Tabular):
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence."""
+        if math.isnan(self.low):
+            return f"Whether uncertainty helps is not known: {self._why_unknown}."
         said = (
             f"{self.measure} {self.value:.4g} with it, {self.single:.4g} by a single threshold on the score "
             f"(difference {self.difference:+.4g}, {self.confidence_level:.4g} interval {self.low:+.4g} to "
@@ -340,14 +344,23 @@ class Gain(Tabular):
             return f"Uncertainty does not help on these data, it harms: {said}."
         return f"Uncertainty does not help on these data as far as they can tell: {said}."
 
+    @property
+    def _why_unknown(self) -> str:
+        if math.isnan(self.value):
+            return f"without a positive there is no {self.measure}"
+        if math.isnan(self.precision) and math.isnan(self.single_precision):
+            return "out of fold neither it nor a single threshold on the score selects a row"
+        return "out of fold it and a single threshold on the score decide alike about every row"
+
     def _records(self) -> list[dict[str, Any]]:
         names = ("measure", "value", "single", "difference", "low", "high", "confidence_level")
         return [{name: getattr(self, name) for name in (*names, "precision", "single_precision")}]
 
     def __repr__(self) -> str:
+        found = f"[{self.low:+.4g}, {self.high:+.4g}] at {self.confidence_level:g}"
         return (
             f"Gain({self.measure} {self.value:.4g} against {self.single:.4g}, difference {self.difference:+.4g} "
-            f"[{self.low:+.4g}, {self.high:+.4g}] at {self.confidence_level:g}, out of fold)"
+            f"{'of an unknown interval' if math.isnan(self.low) else found}, out of fold)"
         )
 
 
@@ -370,10 +383,11 @@ def estimate_gain(
     influence = results[0][1] - results[1][1]
     # Nadeau and Bengio's correction, since folds share training rows
     refitted = 1.0 + cv / (cv - 1.0)
-    spread = math.sqrt(refitted * len(rows) * float(np.var(influence)))
+    alike = settings.solver != "single_threshold" and np.array_equal(both[0].share, both[1].share)
+    spread = math.nan if alike else math.sqrt(refitted * len(rows) * float(np.var(influence)))
     half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
     low, high = difference - half, difference + half
-    precisions = [float(one.share[rows.y].sum() / max(one.share.sum(), 1e-300)) for one in both]
+    precisions = [float(one.share[rows.y].sum() / one.share.sum()) if one.share.any() else math.nan for one in both]
     measure = _NAMES[problem.goal]
     return Gain(measure, results[0][0], results[1][0], difference, low, high, confidence_level, *precisions)
 
@@ -401,7 +415,7 @@ def _value(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
     """
     tp, n, ups, total = counts.tolist()
     if problem.goal == "recall":
-        return (tp + _spare_positives(problem, rate, tp, n, total)) / max(ups, 1e-300)
+        return (tp + _spare_positives(problem, rate, tp, n, total)) / ups if ups > 0.0 else math.nan
     if problem.goal in {"f_beta", "cost"}:
         value = float(goal_formula(problem.goal, tp, n, ups, float(problem.beta2), float(problem.cost)))
         return value / total if problem.goal == "cost" else value

@@ -622,7 +622,7 @@ def _record(request: FitJob, rows: "Predictions", boundary: "Boundary", judged: 
     chosen, found = judged.single
     return {
         "verdict": judged.verdict,
-        "helps": None if gain is None else gain.helps,
+        "helps": None if gain is None or math.isnan(gain.low) else gain.helps,
         "source": rows.source,
         "data": {"rows": rows.n_rows, "dropped": rows.n_dropped},
         "columns": vars(request.columns) | {"weight": request.source.weight},
