@@ -141,7 +141,13 @@ HOSTILE = {
     "an alarm of text": (lambda s: s.update(alarm_day="soon"), "alarm_day must be null or a day, got 'soon'"),
     "since true": (lambda s: s.update(since=True), "since must be null or a day, got True"),
     "a past out of nothing": (lambda s: s["past"].update(squares=5.0), "past.rows must be at least days"),
-    "a past too dear": (lambda s: s["past"].update(total=5.0), "past.total must be what 0 rows can cost, got 5.0"),
+    "a past too dear": (lambda s: s["past"].update(total=5.0), "past.rows must be at least days"),
+    "a tolerance of nothing": (lambda s: s.update(tolerance=0.5), "tolerance must be >= 0, and 0 without a reference"),
+    "factors of days": (lambda s: s.update(factors="x"), "factors must be null, as unit is 'day'"),
+    "a promise of nobody": (
+        lambda s: s["promised"].__setitem__(3, -5.0),
+        "day 3 of days must be whole .*promised must lie from n times 0 to n times 0.825, got -5 of 200",
+    ),
     "a past without evidence": (lambda s: s["past"].update(days=3, rows=9), "past.log_capital must be 11 numbers"),
     "days no list": (lambda s: s.update(days=3), "days must be a list"),
     "monitor of nothing": (lambda s: s.clear(), "format"),
@@ -234,8 +240,60 @@ def test_a_past_beyond_what_its_rows_can_cost_is_refused(monkeypatch, end):
     state = json.loads(watch.to_json())
     assert (state["past"]["rows"], state["largest"]) == (3000, 2.0 * state["shift"])
     most = 3000 * state["shift"] * (-1.0 if end == "least" else 1.0)
-    state["past"]["total"] = 0.9 * most
+    state["past"] |= {"total": 0.9 * most, "squares": (0.95 * most) ** 2 / 3000}
     assert ChallengerMonitor.from_json(json.dumps(state)).n_rows == 8000
-    state["past"]["total"] = 1.1 * most
-    with pytest.raises(ValueError, match=r"past\.total must be what 3000 rows can cost"):
-        ChallengerMonitor.from_json(json.dumps(state))
+    for wrong in ({"total": 1.1 * most, "squares": (1.1 * most) ** 2 / 3000}, {"squares": (0.85 * most) ** 2 / 3000}):
+        edited = state | {"past": state["past"] | wrong}
+        with pytest.raises(
+            ValueError, match=r"past\.total and squares must be sums of 3000 numbers from -0\.825 to 0\.8"
+        ):
+            ChallengerMonitor.from_json(json.dumps(edited))
+
+
+@pytest.fixture(scope="module")
+def with_past():
+    whole = CostMonitor(COSTS, budget=0.05)
+    for day in range(1, 741):
+        whole.update_sums(day, n=200, total=9.0 + 0.1 * (day % 3), squares=3.6)
+    return whole
+
+
+# Ten days of 200 rows that cost 0 to .825: sums of costs x in [0, M] hold (sum x)^2 / n <= sum x^2 <= M sum x.
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [
+        ("total", -1.0, "total and squares: 2000"),
+        ("total", 1700.0, "total and squares: 2000"),
+        ("squares", -5.0, "total and squares: 2000"),
+        ("squares", 90.0**2 / 2000 - 0.05, "total and squares: 2000"),
+        ("squares", 90.0, "total and squares: 2000"),
+        ("day_means", -0.1, "day_means and day_squares: 10"),
+        ("day_means", 0.0, "day_means and day_squares: 10"),
+        ("day_means", 8.3, "day_means and day_squares: 10"),
+        ("day_squares", -1.0, "day_means and day_squares: 10"),
+        ("day_squares", 0.0455**2 * 10 - 1e-3, "day_means and day_squares: 10"),
+        ("day_squares", 0.4, "day_means and day_squares: 10"),
+    ],
+)
+def test_sums_of_past_days_that_no_days_have_are_refused(with_past, name, value, named):
+    state = json.loads(with_past.to_json())
+    assert state["past"]["days"] == 10
+    state["past"][name] = value
+    entries, n = named.split(": ")
+    with pytest.raises(ValueError, match=rf"past\.{entries} must be sums of {n} numbers from 0 to 0\.825 .* got "):
+        CostMonitor.from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize("promised", [-0.01, 8.3, 50.0, np.inf, -np.inf])
+def test_a_promise_that_no_rows_have_is_refused(promised):
+    monitor = CostMonitor(COSTS, budget=0.05)
+    with pytest.raises(ValueError, match=r"^promised must lie from n times 0 to n times 0\.825, got .* of 10 rows\.$"):
+        monitor.update_sums(1, n=10, total=1.0, squares=0.2, promised=promised)
+    assert monitor.n_days == 0
+
+
+def test_a_promise_may_be_all_that_rows_can_cost_or_unknown():
+    monitor = CostMonitor(COSTS, budget=0.05)
+    for day, promised in enumerate((0.0, 8.25, np.nan)):
+        monitor.update_sums(day, n=10, total=1.0, squares=0.2, promised=promised)
+    assert CostMonitor.from_json(monitor.to_json()).to_json() == monitor.to_json()

@@ -777,6 +777,8 @@ class CostMonitor(Tabular):
         if short is not None:
             raise entries.broken(short, f"{len(days)} numbers, one for each day")
         exact = _read_factors(entries, len(days)) if self._question.unit == "exact" else None
+        if exact is None and entries.content.get("factors") is not None:
+            raise entries.broken("factors", f"null, as unit is {self._question.unit!r}")
         for place, day in enumerate(days):
             total, squares, promised = (float(each[place]) for each in columns)
             sums = DaySums(int(rows[place]), total, squares, promised)
@@ -954,7 +956,10 @@ def _read_question(entries: JsonReader) -> Question:
         "budget": (SQUARED_WELL[0] <= budget < largest, f"between {SQUARED_WELL[0]:g} and largest, {largest:g}"),
         "centre": (0.0 < centre < largest, f"between 0 and largest, {largest:g}"),
         "alpha": (0.0 < alpha < 1.0, "between 0 and 1"),
-        "tolerance": (tolerance >= 0.0, ">= 0"),
+        "tolerance": (
+            tolerance >= 0.0 and (not tolerance or entries.at("reference")),
+            ">= 0, and 0 without a reference",
+        ),
         "shift": (0.0 <= shift < largest, "from 0 to below largest"),
         "unit": (unit in UNITS, f"one of {', '.join(UNITS)}"),
     }
@@ -988,11 +993,17 @@ def _read_past(entries: JsonReader) -> _Past:
     capital = mine.numbers("log_capital", infinite=True)
     if capital.shape != BETS.shape or np.any(np.isfinite(capital) != (days > 0)):
         raise mine.broken("log_capital", f"{len(BETS)} numbers, -inf without days")
-    shift, most = entries.number("shift"), entries.number("largest")
-    if not rows * (0.0 - shift) * (1.0 + _EXACT) <= total <= rows * (most - shift) * (1.0 + _EXACT):
-        raise mine.broken("total", f"what {rows} rows can cost, got {total}")
     if rows < days or (not days and any([rows, total, squares, means, mean_squares])):
         raise mine.broken("rows", f"at least days, and all sums 0 without days, got {rows} of {days} days")
+    low = 0.0 - entries.number("shift")
+    high = low + entries.number("largest")
+    sums = {"total and squares": (rows, total, squares), "day_means and day_squares": (days, means, mean_squares)}
+    for name, (n, first, second) in sums.items() if days else ():
+        try:
+            DaySums(n, first, second).check(low, high)
+        except ValueError:
+            rule = f"sums of {n} numbers from {low:g} to {high:g} and of their squares, got {first:g} and {second:g}"
+            raise mine.broken(name, rule) from None
     return _Past(days, rows, total, squares, means, mean_squares, tuple(capital.tolist()))
 
 

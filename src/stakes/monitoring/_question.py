@@ -61,10 +61,12 @@ class DaySums:
         n, room = self.rows, _ROUNDING * self.rows * max(-low, high)
         if n < 1:
             raise ValueError(f"n must be at least one row, got {n}: leave out a day without rows.")
-        if not n * low - room <= self.total <= n * high + room:
-            raise ValueError(
-                f"total must lie from n times {low:g} to n times {high:g}, got {self.total:g} of {n} rows."
-            )
+        for name, value in (("total", self.total), ("promised", self.promised)):
+            unknown = name == "promised" and math.isnan(value)
+            if not (unknown or n * low - room <= value <= n * high + room):
+                raise ValueError(
+                    f"{name} must lie from n times {low:g} to n times {high:g}, got {value:g} of {n} rows."
+                )
         least, most = self.total**2 / n, (low + high) * self.total - n * low * high
         room *= max(-low, high)
         if not least - room <= self.squares <= most + room:
