@@ -474,3 +474,13 @@ def test_four_hundred_days_of_credit_killed_at_a_hundred_moments_alarm_on_the_sa
     assert 200 <= found["alarm_day"] <= 300
     assert 180 <= found["since"] <= 220
     assert (folder / "calm.json").read_text(encoding="utf-8") == (folder / "killed.json").read_text(encoding="utf-8")
+
+
+def test_days_as_the_unit_are_said_to_leave_a_budget_of_independent_rows(cli, folder):
+    columns = rows(2_000, 0)
+    KeptEvaluation.of(evaluate(columns["ill"], {"new": columns["new"]}, costs=COSTS)).to_json(folder / "kept.json")
+    for unit, told in (("day", True), ("row", False)):
+        outcome = cli("watch", "start", "kept.json", "--label", "ill", "--unit", unit, "--state", f"{unit}.json")
+        assert outcome.code == 0, outcome.err
+        said = "the budget takes the rows of the kept evaluation for independent: where its days differ by more, false"
+        assert (said in " ".join(outcome.err.split())) == told

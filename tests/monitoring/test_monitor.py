@@ -724,3 +724,100 @@ def test_times_of_numpy_are_times_and_nothing_is_no_day():
     assert monitor.last_day == "2026-01-01T06:30"
     with pytest.raises(ValueError, match=r"day must be a date such as '2026-11-23'.*'NaT'"):
         monitor.update_sums(np.datetime64("NaT", "D"), n=10, total=0.1, squares=0.05)
+
+
+# Days whose log-odds move together, with nothing that changes in the long run.
+RISKS, SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.35]), np.array([0.35, 0.3, 0.2, 0.1, 0.05])
+
+
+def moved_day(rng, sd, n=2000):
+    """Negatives and positives of a day at each score."""
+    at, rate = rng.multinomial(n, SHARES), 1 / (1 + (1 / RISKS - 1) * np.exp(-rng.normal(0, sd)))
+    positives = rng.binomial(at, rate)
+    return np.array([at - positives, positives])
+
+
+@pytest.fixture(scope="module")
+def costs_of_rows():
+    one = [[CostMonitor(COSTS, budget=0.05).update(1, [y], [p]).mean for p in RISKS] for y in (0, 1)]
+    return np.array(one)
+
+
+def from_days(days, costs_of_rows):
+    """The evaluation of the rows of days, and the sums of each day."""
+    n = sum(days)
+    y, p = np.repeat([0, 1], n.sum(axis=1)), np.concatenate([np.repeat(RISKS, n[0]), np.repeat(RISKS, n[1])])
+    sums = [(day.sum(), (day * costs_of_rows).sum(), (day * costs_of_rows**2).sum()) for day in days]
+    return KeptEvaluation.of(evaluate(y, {"a": p}, costs=COSTS)), tuple(np.transpose(sums))
+
+
+@pytest.mark.simulation
+def test_a_budget_from_days_that_differ_is_seldom_below_the_mean_where_the_days_are_stated(costs_of_rows):
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    rates = 1 / (1 + (1 / RISKS - 1) * np.exp(-0.3 * nodes[:, None]))
+    means = ((1 - rates) * costs_of_rows[0] + rates * costs_of_rows[1]) @ SHARES
+    mean = weights @ means / weights.sum()
+    below = np.zeros(2)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        kept, days = from_days([moved_day(rng, 0.3) for _ in range(30)], costs_of_rows)
+        budgets = [CostMonitor(COSTS, reference=kept, reference_days=each).budget for each in (None, days)]
+        below += np.array(budgets) < mean
+    assert below[1] <= 2.5 + 3.0 * math.sqrt(0.025 * 0.975 * 100)
+    assert below[0] >= 15  # rows taken for independent
+
+
+def test_a_budget_from_stated_days_is_near_the_t_limit_of_their_means(costs_of_rows):
+    rng = np.random.default_rng(0)
+    kept, (n, totals, squares) = from_days([moved_day(rng, 0.3) for _ in range(30)], costs_of_rows)
+    means = totals / n
+    limit = stats.t.interval(0.95, 29, means.mean(), stats.sem(means))[1]
+    monitor = CostMonitor(COSTS, reference=kept, reference_days=(n, totals, squares))
+    assert monitor.budget == pytest.approx(limit, rel=0.005)
+    assert monitor.budget > 1.02 * CostMonitor(COSTS, reference=kept).budget
+    assert CostMonitor.from_json(monitor.to_json()).reference.days == 30
+    by_rows = {"unit": "row", "force": True, "reference_days": (n, totals, squares)}
+    assert CostMonitor(COSTS, reference=kept, **by_rows).budget == CostMonitor(COSTS, reference=kept).budget
+    each = CostMonitors(COSTS, reference=kept, reference_days=(n, totals, squares))
+    assert each.monitors["a"].budget == monitor.budget
+
+
+def test_independent_rows_in_days_leave_the_budget_near_what_rows_give(costs_of_rows):
+    rng = np.random.default_rng(0)
+    kept, days = from_days([moved_day(rng, 0.0) for _ in range(365)], costs_of_rows)
+    plain = CostMonitor(COSTS, reference=kept)
+    stated = CostMonitor(COSTS, reference=kept, reference_days=days)
+    assert plain.budget <= stated.budget <= plain.reference.mean + 1.1 * (plain.budget - plain.reference.mean)
+
+
+def test_days_that_differ_beyond_chance_are_said_to_leave_the_budget_too_low(costs_of_rows):
+    said = "The budget takes the rows of the reference for independent, but days differ by more than that explains"
+    rng = np.random.default_rng(0)
+    kept, days = from_days([moved_day(rng, 0.3) for _ in range(30)], costs_of_rows)
+
+    def watched(sd, monitor, rise=0.0):
+        for day in range(1, 101):
+            (n,), (total,), (squares,) = from_days([moved_day(rng, sd)], costs_of_rows)[1]
+            more = rise * total if day > 60 else 0.0
+            monitor.update_sums(day, n=n, total=total + more, squares=squares + 0.8 * more)
+        return monitor
+
+    unstated = watched(0.3, CostMonitor(COSTS, reference=kept))
+    assert said in unstated.describe()
+    state = json.loads(unstated.to_json())
+    del state["reference"]["days"]  # as was written before
+    assert said in CostMonitor.from_json(json.dumps(state)).describe()
+    assert said not in watched(0.3, CostMonitor(COSTS, reference=kept, reference_days=days)).describe()
+    assert said not in watched(0.3, CostMonitor(COSTS, budget=0.06)).describe()
+    assert said not in watched(0.0, CostMonitor(COSTS, reference=kept)).describe()
+    risen = watched(0.0, CostMonitor(COSTS, reference=kept), rise=0.8)
+    assert risen.alarm
+    assert risen.spread > 1.3
+    assert said not in risen.describe()
+
+
+def test_reference_days_that_cannot_be_are_refused_for_days_too():
+    with pytest.raises(ValueError, match=r"^reference_days must be \(n, totals, squares\) of days, got 2 parts\.$"):
+        CostMonitor(COSTS, budget=0.05, reference_days=([200, 200], [10.0, 11.0]))
+    with pytest.raises(ValueError, match=r"^reference_days, day at index 1: squares must lie from .* got 190"):
+        CostMonitor(COSTS, budget=0.05, reference_days=([200, 200], [10.0, 11.0], [5.0, 190.0]))

@@ -313,6 +313,10 @@ def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
         console.note(
             "--unit day counts each day alike, however few its rows: stakes watch show says where rows say otherwise"
         )
+        console.note(
+            "the budget takes the rows of the kept evaluation for independent: where its days differ by more, false "
+            "alarms exceed --alpha; stakes watch show says where days do"
+        )
     console.note(f"state written to {name(str(target), 200)}")
 
 

@@ -36,6 +36,7 @@ from stakes.monitoring._question import (
     day_spread,
     largest_cost,
     sizes_matter,
+    spread_beyond_chance,
 )
 from stakes.outputs.files import json_ready
 from stakes.outputs.hooks import draw
@@ -183,7 +184,9 @@ class CostMonitor(Tabular):
         The mean cost of a decision that must not be exceeded.
     reference : KeptEvaluation, optional
         In its place, an evaluation from before: the budget is the upper limit of its mean cost at level ``alpha / 2``,
-        and the evidence is held to the other half of ``alpha``. Its ``harm``, the same on every day, is left out.
+        and the evidence is held to the other half of ``alpha``. The limit takes its rows for independent: where the
+        rows of a day have something in common, it is too low, and false alarms exceed ``alpha``, unless
+        ``reference_days`` are given. Its ``harm``, the same on every day, is left out.
     tolerance : float, default 0.0
         How much dearer than the reference the model may become: 0.1 adds a tenth to its upper limit.
     alpha : float, default 0.05
@@ -199,7 +202,8 @@ class CostMonitor(Tabular):
         With ``budget``: the most that a row can cost, where costs are watched that follow from no cost ratio, such as
         amounts. By default that of ``costs``.
     reference_days : tuple of three array_like, optional
-        n, totals and squares of days before, which must bear out a ``unit`` of rows; for days a warning says where
+        n, totals and squares of days before, those of the reference, which must bear out a ``unit`` of rows. For days,
+        the budget from a reference is the limit that days of such a spread give (Student's t), and a warning says where
         those of few rows cost otherwise.
     force : bool, default False
         Take rows as the unit without that.
@@ -260,6 +264,7 @@ class CostMonitor(Tabular):
             unit=unit,
             model=model,
             largest=largest,
+            reference_days=reference_days,
         )
         check_unit_fits(unit, reference_days, force, question.largest)
         self._start(question)
@@ -628,7 +633,19 @@ class CostMonitor(Tabular):
         said += self._change_words()
         if len(self._days) >= FEW_DAYS and self.spread > 0.0:
             said.append(f"Day means spread {self.spread:.3g} times as much as their rows explain.")
-        return said
+        return said + self._budget_words()
+
+    def _budget_words(self) -> list[str]:
+        """Say where days spread more than the rows of the reference explain, which its limit takes for independent."""
+        known, first = self.reference, self._days.index(self.since) if self.since in self._days else 0
+        if self._question.unit != "day" or known is None or known.days:
+            return []
+        steady = slice(first) if 2 * first >= len(self._days) else slice(first, None)  # before or since a rise
+        if not spread_beyond_chance(*(column[steady] for column in self._columns())):
+            return []
+        why = "The budget takes the rows of the reference for independent, but days differ by more than that explains"
+        so = "if those of the reference did too, it is too low, and false alarms exceed alpha"
+        return [f"{why}: {so}.", "State their sums by reference_days= (in Python)."]
 
     def _size_words(self) -> list[str]:
         """What rows say of the budget where days, each alike, say otherwise."""
@@ -981,7 +998,8 @@ def _read_reference(mine: JsonReader) -> Reference:
     mean, square, upper = (mine.number(name) for name in ("mean", "square", "upper"))
     if not (0.0 <= mean <= upper and square >= mean * mean * (1.0 - _EXACT)):
         raise mine.broken("mean, square and upper", f"such that 0 <= mean <= upper and mean^2 <= square, got {mean}")
-    return Reference(mine.text("model"), mine.count("rows"), mean, square, upper)
+    days = mine.count("days") if "days" in mine.content else 0
+    return Reference(mine.text("model"), mine.count("rows"), mean, square, upper, days)
 
 
 def _read_past(entries: JsonReader) -> _Past:

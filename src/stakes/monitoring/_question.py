@@ -78,13 +78,18 @@ class DaySums:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reference:
-    """The evaluation that the budget comes from: rows, mean cost, mean square and upper limit of the mean."""
+    """The evaluation that the budget comes from: rows, mean cost, mean square and upper limit of the mean.
+
+    ``days`` is the number of its days that were stated, whose spread the limit allows for; 0 where it takes rows for
+    independent.
+    """
 
     model: str
     rows: int
     mean: float
     square: float
     upper: float
+    days: int = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,8 +211,11 @@ def ask(
     unit: str,
     model: str | None,
     largest: float | None,
+    reference_days: Sequence[ArrayLike] | None = None,
 ) -> Question:
     """Check what is asked, and take the budget from the reference where none is named."""
+    if reference_days is not None and len(reference_days) != 3:
+        raise ValueError(f"reference_days must be (n, totals, squares) of days, got {len(reference_days)} parts.")
     measure = as_costs(costs)
     level = validation.check_unit(alpha, "alpha", open_low=True, open_high=True)
     validation.check_choice(unit, "unit", UNITS)
@@ -226,6 +234,8 @@ def ask(
         raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
     kept, name, rule = read_reference(measure, reference, model)
     known = _reference(name, kept.tables[name], measure, rule, level)
+    if unit == "day" and reference_days is not None:
+        known = _with_days(known, reference_days, level)
     limit = check_budget((1.0 + tolerance) * known.upper, most)
     centre = known.mean if known.mean > 0.0 else limit
     labels: dict[str, Any] = {"pos_label": kept.pos_label, "neg_label": kept.options.neg_label}
@@ -275,6 +285,16 @@ def _reference(name: str, table: ScoreTable, costs: CostDistribution, rule: Rule
     return Reference(name, sums.rows, sums.total / sums.rows, sums.squares / sums.rows, interval[1])
 
 
+def _with_days(known: Reference, reference_days: Sequence[ArrayLike], alpha: float) -> Reference:
+    """Widen the limit for days that spread more than their rows explain, by a t limit in place of a normal one."""
+    from scipy.special import ndtri, stdtrit
+
+    days = np.size(reference_days[0])
+    spread = day_spread(*reference_days)
+    wider = max(1.0, spread * float(stdtrit(days - 1.0, 1.0 - alpha / 2.0) / ndtri(1.0 - alpha / 2.0)))
+    return replace(known, upper=known.mean + wider * (known.upper - known.mean), days=days)
+
+
 def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     """Spread of days' mean costs, over what rows with nothing in common would show.
 
@@ -320,6 +340,18 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     return math.sqrt(between / within)
 
 
+def spread_beyond_chance(rows: Floats, total: Floats, squares: Floats) -> bool:
+    """Whether days spread beyond chance by more than the units of rows allow."""
+    days = len(rows)
+    if days < FEW_DAYS:
+        return False
+    try:
+        ratio = day_spread(rows, total, squares)
+    except ValueError:
+        return False
+    return ratio > _MOST_SPREAD and ratio**2 > 1.0 + _BEYOND_CHANCE * math.sqrt(2.0 / (days - 1.0))
+
+
 def sizes_matter(rows: Floats, total: Floats, squares: Floats) -> bool:
     """Whether the mean of days differs from the mean by rows beyond chance: days of few rows cost otherwise."""
     days = len(rows)
@@ -341,9 +373,14 @@ def check_unit_fits(
     largest: float,
 ) -> None:
     """Refuse rows as the unit unless days before show that they have nothing in common; warn of days of unlike size."""
-    if unit == "day" and reference_days is not None and len(reference_days) == 3:
-        day_spread(*reference_days)
-        if sizes_matter(*(np.asarray(part, dtype=float) for part in reference_days)):
+    if reference_days is not None:
+        ratio = day_spread(*reference_days)
+        for at, (n, total, square) in enumerate(np.transpose([np.asarray(part) for part in reference_days]).tolist()):
+            try:
+                DaySums(int(n), total, square).check(0.0, largest)
+            except ValueError as error:
+                raise ValueError(f"reference_days, day at index {at}: {error}") from None
+        if unit == "day" and sizes_matter(*(np.asarray(part, dtype=float) for part in reference_days)):
             warnings.warn(
                 "reference_days of few rows cost otherwise than those of many, but unit='day' counts each day alike: "
                 "the mean of days is not the cost per decision. Take unit='row' where the days allow it, or days of "
@@ -352,17 +389,11 @@ def check_unit_fits(
             )
     if unit == "day" or validation.check_flag(force, "force"):
         return
-    if reference_days is None or len(reference_days) != 3:
+    if reference_days is None:
         raise ValueError(
             f"unit={unit!r} holds where the rows of a day have nothing in common: show it by reference_days=(n, "
             "totals, squares) of days before, say force=True, or keep unit='day'."
         )
-    ratio = day_spread(*reference_days)
-    for at, (n, total, square) in enumerate(np.transpose([np.asarray(part) for part in reference_days]).tolist()):
-        try:
-            DaySums(int(n), total, square).check(0.0, largest)
-        except ValueError as error:
-            raise ValueError(f"reference_days, day at index {at}: {error}") from None
     if ratio > _MOST_SPREAD:
         raise ValueError(
             f"unit={unit!r} would raise false alarms: day means spread {ratio:.3g} times as much as rows explain, and "
