@@ -2,8 +2,8 @@
 
 The designs of `boundary_promise`: "useful", "useless" and "evidence". "helps" and "harms" are shares of data sets whose
 interval of the gain in recall lies above or below zero, with their standard errors (at 5%: .015 from 200 data sets,
-.031 from 50); "error" is the mean standard error that the intervals claim, beside the spread of the gains over data
-sets.
+.031 from 50), and "unknown" of those without an interval, where both decide alike about every row; of the others,
+"error" is the mean standard error that the intervals claim, beside the spread of the gains over data sets.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def main(arguments=None):
     parser.add_argument("--repeats", type=int, default=200, help="data sets in each line (default 200)")
     parser.add_argument("--chosen", type=int, default=50, help="of these, with levels and solver chosen (default 50)")
     options = parser.parse_args(arguments)
-    print("| design | rows | solver | data sets | helps | harms | mean gain | spread | error | s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| design | rows | solver | data sets | helps | harms | unknown | mean gain | spread | error | s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     ways = {"three levels": ({}, options.repeats)}
     ways["chosen"] = ({"solver": "cv", "levels": "cv", "tune": "cv"}, options.chosen)
     for name, sizes in SIZES.items():
@@ -49,9 +49,11 @@ def main(arguments=None):
                 found = gains(name, n, repeats, settings)
                 helps = np.mean([gain.low > 0 for gain in found])
                 harms = np.mean([gain.high < 0 for gain in found])
-                difference = np.array([gain.difference for gain in found])
-                error = np.mean([gain.high - gain.low for gain in found]) / (2 * Z)
-                shares = " | ".join(f"{p:.3f} +- {np.sqrt(p * (1 - p) / repeats):.3f}" for p in (helps, harms))
+                unknown = np.mean([np.isnan(gain.low) for gain in found])
+                known = [gain for gain in found if not np.isnan(gain.low)]
+                difference = np.array([gain.difference for gain in known])
+                error = np.mean([gain.high - gain.low for gain in known]) / (2 * Z)
+                shares = " | ".join(f"{p:.3f} +- {np.sqrt(p * (1 - p) / repeats):.3f}" for p in (helps, harms, unknown))
                 numbers = f"{shares} | {difference.mean():+.4f} | {difference.std():.4f} | {error:.4f}"
                 spent = time.perf_counter() - start
                 print(f"| {name} | {n:,} | {way} | {repeats} | {numbers} | {spent:.0f} |", flush=True)
