@@ -532,6 +532,7 @@ def test_a_transposed_matrix_is_named():
         ({"matrices": THREE, "theta": (0, 1)}, "theta needs the two matrices at its ends"),
         ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
         ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),
+        ({"matrices": THREE, "actions": ["a", "b", "a"]}, "actions must name the 3 columns of the matrices once each"),
         ({"matrices": THREE, "labels": ["a", "b", "c"]}, "y_true must hold only the labels"),
         ({"matrices": [THREE], "matrix_weights": [0]}, "matrix_weights must hold 1 finite numbers"),
     ],

@@ -68,7 +68,10 @@ def test_combination_becomes_an_array_of_its_own_and_cannot_be_shared():
         found.__array__(copy=False)
 
 
-@pytest.mark.parametrize("scores", [[0.1, 0.6, 0.7, 0.9], [0.0, 0.2, 0.999, 1.0], [0.001, 0.2, 0.3, 0.3], [0, 0, 1, 1]])
+@pytest.mark.parametrize(
+    "scores",
+    [[0.1, 0.6, 0.7, 0.9], [0.0, 0.2, 0.999, 1.0], [0.001, 0.2, 0.3, 0.3], [0, 0, 1, 1], [0.0, 0.0, 0.999, 0.999]],
+)
 def test_curves_without_a_value_at_an_end_are_drawn_to_all_of_their_knots(scores):
     for curve in (f([0, 1, 0, 1], scores) for f in (net_benefit_curve, interventions_avoided_curve)):
         for each in (curve, *curve.references.values()):
