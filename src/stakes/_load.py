@@ -71,9 +71,14 @@ def load(path: str | os.PathLike[str]) -> Any:
             from stakes.tables import read_columns
 
             return _class_of(read_columns(file, "table")[1]).from_parquet(file)
-        return _class_of(content).from_json(content.decode("utf-8-sig"))
+        return of_json(content)
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from None
+
+
+def of_json(content: bytes) -> Any:
+    """Return what ``to_json`` of some class wrote as these bytes."""
+    return _class_of(content).from_json(content.decode("utf-8-sig"))
 
 
 def _class_of(content: bytes | str) -> Any:

@@ -351,15 +351,6 @@ def test_requests_that_cannot_be_carried_out(arguments, message, csv, cli, folde
     assert list(folder.iterdir()) == []
 
 
-def test_standard_input_is_read_once(csv, cli):
-    outcome = cli(
-        *("correct", "-", "--models", "risk", "--keep", "0:0.1", "--label", "outcome", "-o", "o.csv"),
-        stdin=csv.read_bytes(),
-    )
-    assert outcome.code == 2
-    assert "standard input is read once" in outcome.err
-
-
 def test_scores_that_no_weight_fits_are_said(cli, tmp_path):
     path = tmp_path / "wrong.csv"
     path.write_text("risk,y\n0,1\n0.5,0\n0.4,1\n", encoding="utf-8")

@@ -82,6 +82,50 @@ def test_every_command_reads_what_a_shell_substitutes(command, columns, cli, tmp
     assert json.loads(outcome.out)
 
 
+COPIED = {
+    "correct": ["--models", "sharp", "--scale-pos-weight", "3", "--label", "cancer"],
+    "update": ["--models", "sharp", "--label", "cancer"],
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "arrow", "jsonl"])
+@pytest.mark.parametrize("command", COPIED)
+def test_rows_are_tested_and_copied_in_one_reading(command, kind, columns, cli, piped):
+    folder = Path.cwd().parent
+    data = as_format(pl.DataFrame(columns), kind, folder / "plain")
+    (folder / "rows").write_bytes(data)
+    copies, files = ("file.csv", "pipe.csv", "input.csv"), (folder / "rows", piped(data, "pipe"), "-")
+    asked = [*COPIED[command], "--format", kind.removesuffix(".gz")]
+    done = [
+        cli(command, file, *asked, "-o", copy, stdin=data if file == "-" else None)
+        for file, copy in zip(files, copies, strict=True)
+    ]
+    assert [(each.code, each.out) for each in done] == [(0, done[0].out)] * 3, done[1].err
+    assert len({Path(copy).read_bytes() for copy in copies}) == 1
+
+
+def test_a_day_from_a_pipe_counts_once_as_its_file_does(columns, cli, piped):
+    folder = Path.cwd().parent
+    data = as_format(pl.DataFrame(columns), "csv", folder / "rows.csv")
+    cli("evaluate", folder / "rows.csv", *JUDGED[:4], "--costs", "0.05:0.3", "--keep", "kept.json")
+    known = None
+    for file in (folder / "rows.csv", piped(data, "day.pipe"), "-"):
+        Path("w.json").unlink(missing_ok=True)
+        cli("watch", "start", "kept.json", "--label", "cancer", "--state", "w.json")
+        asked = ["--state", "w.json", "--day"]
+        added = cli("watch", "add", file, *asked, "1", "--json", stdin=data)
+        assert (added.code, added.out) == (0, known or added.out), added.err
+        known, again = added.out, cli("watch", "add", folder / "rows.csv", *asked, "2")
+        assert (again.code, "was counted already, on day 1" in again.err) == (3, True)
+
+
+def test_a_rule_from_a_pipe_is_exported_with_the_columns_that_it_names(kept, cli, piped):
+    known = cli("export", kept, "--to", "sql")
+    assert (known.code, "risk" in known.out, "spread" in known.out) == (0, True, True)
+    for file, given in ((piped(kept.read_bytes(), "rule.pipe"), None), ("-", kept.read_bytes())):
+        assert cli("export", file, "--to", "sql", stdin=given).out == known.out
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_standard_input_by_its_name_as_a_file(kind, columns, tmp_path, forker):
     data = as_format(pl.DataFrame(columns), kind, tmp_path / "plain")
@@ -125,4 +169,4 @@ def test_reading_from_the_terminal_is_said_and_from_a_file_is_not(cli, folder, m
     monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO((folder / "p.csv").read_bytes())))
     found = cli("evaluate", file, *JUDGED)
     assert found.code == 0, found.err
-    assert ("reading predictions from the terminal; Ctrl-D ends them" in " ".join(found.err.split())) == typed
+    assert ("reading from the terminal; Ctrl-D ends it" in " ".join(found.err.split())) == typed

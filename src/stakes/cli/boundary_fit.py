@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from stakes.boundary import Boundary, Certificate, Gain, Optimism
     from stakes.outputs.result_table import TableColumn
-    from stakes.tables import Predictions
+    from stakes.tables import Content, Predictions
 
 
 # ``stakes boundary``: thresholds over score and uncertainty, from labelled rows to decisions that are watched.
@@ -217,7 +217,7 @@ def to_text(boundary: "Boundary", columns: dict[str, str | None]) -> str:
     return json.dumps({**json.loads(boundary.to_json()), "columns": columns}, indent=1) + "\n"
 
 
-def read_boundary(path: str) -> "tuple[Boundary, dict[str, str]]":
+def read_boundary(path: "str | Content") -> "tuple[Boundary, dict[str, str]]":
     """Read a boundary from a file or standard input, and the columns that it names, if it does."""
     from stakes.boundary import Boundary
     from stakes.outputs.serialization import parse_json

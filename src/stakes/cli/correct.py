@@ -16,13 +16,13 @@ from stakes.cli import options as opt
 from stakes.cli.console import ROW_ENDINGS, RowsOut, UsageError, note, plan_rows, print_table, working
 from stakes.cli.options import flag
 from stakes.cli.reading import read_amount, read_priors, read_share, refuse_twice, split_names
-from stakes.cli.task import Source
+from stakes.cli.task import Source, at_hand
 from stakes.outputs.files import DataError
 from stakes.outputs.text import class_weights, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import LossCalibrationTest
-    from stakes.tables import Copied, Predictions
+    from stakes.tables import Content, Copied, Predictions
 
 CORRECT_EPILOG = """\b
 Examples:
@@ -136,22 +136,20 @@ def correct(
         "--class-weights": class_weights,
     }
     correction = read_correction(weights, (keep, repeat), (training_prior, prior), pos_label)
-    names = _check(split_names(models, "--models") or [], label, weight, output, file)
+    names = _check(split_names(models, "--models") or [], label, weight, output)
     where = plan_rows("correct", output, ROW_ENDINGS, as_json=as_json)
     groups = [label] if label is not None and correction.classes else None  # whose values the classes must be
     test = None if label is None else Source(file, label, names, weight, pos_label, on_missing, file_format, groups)
     return partial(run, CorrectJob(file, names, correction, suffix, on_missing, file_format, test), where)
 
 
-def _check(names: list[str], label: str | None, weight: str | None, output: str | None, file: str) -> list[str]:
+def _check(names: list[str], label: str | None, weight: str | None, output: str | None) -> list[str]:
     """Refuse what cannot be asked together."""
     if output is None and label is None:
         raise UsageError("nothing to do: --output names the corrected file, --label tests the correction")
     refuse_twice("--models", names)
     if weight is not None and label is None:
         raise UsageError("--weight is for the test: it needs --label")
-    if file == "-" and label is not None and output is not None:
-        raise UsageError("standard input is read once: --label and --output together need a file")
     return names
 
 
@@ -261,12 +259,13 @@ def _check_sampling(option: str, numbers: dict[str, float]) -> None:
 
 def run(request: CorrectJob, where: RowsOut) -> None:
     """Test, copy, and say what was done."""
-    found = _tests(request)
+    content = at_hand(request.file)
+    found = _tests(request, content)
     copied: list[Copied] = []
 
     def write(path: Path | None) -> None:
         if path is not None:
-            copied.append(_copy(request, path))
+            copied.append(_copy(request, content, path))
 
     where.deliver(
         write,
@@ -287,7 +286,7 @@ def note_copied(copied: "list[Copied]", where: RowsOut, columns: list[str]) -> N
         note(f"{kept:,} rows written to {file}, with {', '.join(map(name, columns))}")
 
 
-def _copy(request: CorrectJob, path: Path) -> "Copied":
+def _copy(request: CorrectJob, content: "str | Content", path: Path) -> "Copied":
     from stakes.correction import shift_odds
     from stakes.tables import NewColumns, copy_with_columns
 
@@ -302,7 +301,7 @@ def _copy(request: CorrectJob, path: Path) -> "Copied":
     )
     with working(f"Correcting {name(request.file)}"):
         return copy_with_columns(
-            request.file,
+            content,
             path,
             new,
             on_missing=request.on_missing,  # type: ignore[arg-type]
@@ -310,14 +309,14 @@ def _copy(request: CorrectJob, path: Path) -> "Copied":
         )
 
 
-def _tests(request: CorrectJob) -> dict[str, dict[str, "LossCalibrationTest"]]:
+def _tests(request: CorrectJob, content: "str | Content") -> dict[str, dict[str, "LossCalibrationTest"]]:
     """For each model the scores as they are, and corrected, against the outcome."""
     if request.test is None:
         return {}
     from stakes.correction import loss_calibration_test, shift_odds
 
     with working(f"Testing {name(request.file)}"):
-        rows = request.test.read()
+        rows = request.test.read(content)
         _check_classes(request, rows)
         tests: dict[str, dict[str, Any]] = {}
         for model, score in zip(rows.models, rows.scores, strict=True):

@@ -41,6 +41,7 @@ from stakes.cli.reading import (
     refuse,
     split_names,
 )
+from stakes.cli.task import at_hand
 from stakes.outputs.files import DataError
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import MISSING, names_of, percent, shown_name as name, visible
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
     from stakes.costs import CostDistribution, Deferral
     from stakes.outcomes import RowDecisions
-    from stakes.tables import ScoredFile
+    from stakes.tables import Content, ScoredFile
     from stakes.utility import ExpectedUtility, Measure, Sensitivity
 
     Floats = NDArray[np.float64]
@@ -740,7 +741,8 @@ class Export:
 
     def content(self) -> str | bytes:
         """Write the rule."""
-        rule = self._rule()
+        source = at_hand(self.file)
+        rule = self._rule(source)
         if self.to == To.JSON:
             return str(rule.to_json())
         write = getattr(rule, f"to_{self.to}")
@@ -748,17 +750,17 @@ class Export:
         if "missing" in self.further and "missing" not in takes:
             raise UsageError("--missing is of rules that decide: an update leaves missing scores missing")
         try:
-            found: str | bytes = write(**self._columns(rule, list(takes)), **self.further)
+            found: str | bytes = write(**self._columns(source, rule, list(takes)), **self.further)
         except ValueError as error:  # which names what was typed
             said = re.sub(r"\bfalse_(positive|negative)\b", r"--false-\1-cost", str(error))
             raise UsageError(said.removesuffix(".")) from None
         return found
 
-    def _rule(self) -> Any:
-        from stakes._load import load
+    def _rule(self, source: "str | Content") -> Any:
+        from stakes._load import load, of_json
 
         try:
-            rule = load(self.file)
+            rule = load(source) if isinstance(source, str) else of_json(source.data)
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", file=self.file) from None
         except ValueError as error:
@@ -768,11 +770,11 @@ class Export:
             raise DataError(f"is no rule: it is a {type(rule).__name__}", file=self.file)
         return rule
 
-    def _columns(self, rule: Any, takes: list[str]) -> dict[str, str | float]:
+    def _columns(self, source: "str | Content", rule: Any, takes: list[str]) -> dict[str, str | float]:
         """Names of columns, and amounts, by the arguments that they are."""
         from stakes.boundary import Boundary
 
-        named = read_boundary(self.file)[1] if isinstance(rule, Boundary) else {}
+        named = read_boundary(source)[1] if isinstance(rule, Boundary) else {}
         found: dict[str, str | float] = {}
         for key, option in _FLAGS.items():
             text = self.typed[key]

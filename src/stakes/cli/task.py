@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stakes.base.outcome import OutcomeFromColumns
     from stakes.core.options import Options
     from stakes.evaluation import Check, Evaluation
-    from stakes.tables import Predictions
+    from stakes.tables import Content, Predictions
 
 
 # The predictions of one run: read, refused where they cannot be judged, and described.
@@ -56,18 +56,28 @@ class Source:
         outcome = () if self.outcome is None else (*self.outcome.numbers, *self.outcome.groups)
         return [self.label, *([] if self.weight is None else [self.weight]), *(self.groups or ()), *outcome]
 
-    def read(self, *, one_class: bool = False) -> Predictions:
-        """Read the rows; one class alone is refused where it cannot show what a model is worth."""
+    def read(self, content: str | Content | None = None, *, one_class: bool = False) -> Predictions:
+        """Read the rows; one class alone is refused where it cannot show what a model is worth.
+
+        ``content`` is the file where it was opened already.
+        """
         from stakes.tables import read_predictions
 
-        if self.file == STANDARD_INPUT and sys.stdin.isatty():
-            note("reading predictions from the terminal; Ctrl-D ends them")
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "file"}
-        predictions = read_predictions(self.file, **options)
+        predictions = read_predictions(at_hand(self.file) if content is None else content, **options)
         if not one_class:
             _refuse_one_class(predictions, self.label)
         _refuse_reserved_names(predictions)
         return predictions
+
+
+def at_hand(file: str) -> str | Content:
+    """Read a pipe or standard input, which can be read only once, so that it can be read again."""
+    from stakes.tables import Content, is_pipe
+
+    if file == STANDARD_INPUT and sys.stdin.isatty():
+        note("reading from the terminal; Ctrl-D ends it")
+    return Content.of(file) if file == STANDARD_INPUT or is_pipe(file) else file
 
 
 def _refuse_one_class(predictions: Predictions, label: str) -> None:

@@ -16,13 +16,13 @@ from stakes.cli.console import ROW_ENDINGS, RowsOut, UsageError, check_target, n
 from stakes.cli.correct import Suffix, note_copied
 from stakes.cli.options import flag
 from stakes.cli.reading import read_costs, split_names
-from stakes.cli.task import STANDARD_INPUT, Source
+from stakes.cli.task import Source, at_hand
 from stakes.outputs.files import DataError
 from stakes.outputs.text import short_names, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.correction import ModelUpdate
-    from stakes.tables import Copied
+    from stakes.tables import Content, Copied
 
 _IN_PYTHON = "; where the model rounded it"  # what Python alone can do
 
@@ -91,8 +91,6 @@ def update(
 
     With --output every column is copied, and one is added for each column of scores.
     """
-    if file == STANDARD_INPUT and output is not None:
-        raise UsageError("standard input is read once: --output needs a file")
     names = split_names(models, "--models")
     settings = {"method": method.value, "costs": None if costs is None else read_costs(costs, None, None, None)}
     where = plan_rows("update", output, ROW_ENDINGS, as_json=as_json)
@@ -103,13 +101,14 @@ def update(
 
 def run(request: UpdateJob, where: RowsOut) -> None:
     """Fit, copy, and say what was done."""
-    found, copied = _fitted(request), []
+    content, copied = at_hand(request.source.file), []
+    found = _fitted(request, content)
     if request.save is not None and len(found) > 1:
         raise UsageError(f"--save is for one model, and there are {len(found)}: --models names it")
 
     def write(path: Path | None) -> None:
         if path is not None:
-            copied.append(_copy(request, found, path))
+            copied.append(_copy(request, content, found, path))
 
     where.deliver(
         write, ROW_ENDINGS[0], partial(_show, found=found), lambda: json.dumps(_record(copied, found, where), indent=2)
@@ -120,12 +119,12 @@ def run(request: UpdateJob, where: RowsOut) -> None:
         note(f"update written to {request.save}")
 
 
-def _fitted(request: UpdateJob) -> dict[str, "ModelUpdate"]:
+def _fitted(request: UpdateJob, content: "str | Content") -> dict[str, "ModelUpdate"]:
     """Fit the update of each model to the rows with outcomes."""
     from stakes.correction import update as fit
 
     with working(f"Updating {name(request.source.file)}"):
-        rows = request.source.read()
+        rows = request.source.read(content)
         found = {}
         for model, score in zip(rows.models, rows.scores, strict=True):
             try:
@@ -139,7 +138,7 @@ def _fitted(request: UpdateJob) -> dict[str, "ModelUpdate"]:
     return found
 
 
-def _copy(request: UpdateJob, found: dict[str, "ModelUpdate"], path: Path) -> "Copied":
+def _copy(request: UpdateJob, content: "str | Content", found: dict[str, "ModelUpdate"], path: Path) -> "Copied":
     from stakes.tables import NewColumns, copy_with_columns
 
     source = request.source
@@ -152,7 +151,7 @@ def _copy(request: UpdateJob, found: dict[str, "ModelUpdate"], path: Path) -> "C
         drop=True,
     )
     with working(f"Copying {name(source.file)}"):
-        return copy_with_columns(source.file, path, new, on_missing=source.on_missing, format=source.format)  # type: ignore[arg-type]
+        return copy_with_columns(content, path, new, on_missing=source.on_missing, format=source.format)  # type: ignore[arg-type]
 
 
 def _record(copied: list["Copied"], found: dict[str, "ModelUpdate"], where: RowsOut) -> dict[str, Any]:

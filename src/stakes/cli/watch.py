@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,12 +20,14 @@ from stakes.cli.options import argument, flag
 from stakes.cli.program import Group
 from stakes.cli.reading import read_number, read_share, split_names
 from stakes.cli.summary import STYLE, read_kept, rich_table
+from stakes.cli.task import at_hand
 from stakes.outputs.files import DataError, json_ready
 from stakes.outputs.result_table import TableColumn, Tabular
 from stakes.outputs.text import number, percent, shown_name as name
 
 if TYPE_CHECKING:
     from stakes.monitoring import CostMonitors
+    from stakes.tables import Content
 
 
 FORMAT = "stakes-watch-1"
@@ -105,18 +108,20 @@ def day_of(file: str, stated: str | None) -> int | str:
     return int(day) if day.isdecimal() else day
 
 
-def new_digests(file: str, counted: Mapping[str, list[str]]) -> list[str]:
+def new_digests(file: "str | Content", counted: Mapping[str, list[str]]) -> list[str]:
     """Digests of the files that a name or a pattern covers; one counted already or twice is refused if it has rows."""
     import glob
 
     from stakes.tables import file_digest
 
-    found = [file] if Path(file).exists() else sorted(glob.glob(file, recursive=True))  # noqa: PTH207  (of any root)
-    full = {each: file_digest(each) for each in found or [file]}
+    named: list[str | Content] = [file]
+    if isinstance(file, str) and not Path(file).exists():
+        named = [*sorted(glob.glob(file, recursive=True))] or named  # noqa: PTH207  (of any root)
+    full = {os.fspath(each): file_digest(each) for each in named}
     mine = {each: _short(digest) for each, digest in full.items()}
     before = {digest: day for day, digests in counted.items() for digest in digests}
     # a state may hold one digest of all files of a pattern, as was written before
-    for each, digest in {file: _short("".join(sorted(full.values()))), **mine}.items():
+    for each, digest in {os.fspath(file): _short("".join(sorted(full.values()))), **mine}.items():
         if digest in before and _has_rows(each):
             raise DataError(f"was counted already, on day {name(before[digest])}", file=each)
     first = {digest: each for each, digest in reversed(mine.items())}
@@ -373,9 +378,9 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
     """Add up the files of a day, and let the monitors see their sums."""
     found: dict[str, dict[str, float]] = {}
     digests: list[str] = []
-    for file in files:
+    for file in map(at_hand, files):
         digests += new_digests(file, {**state.files, str(day): [*state.files.get(str(day), ()), *digests]})
-        with console.working(f"Reading {name(file)}"):
+        with console.working(f"Reading {name(os.fspath(file))}"):
             sums = read_sums(state, file, file_format)
         for key, part in sums.items():
             total = found.setdefault(key, dict.fromkeys(part, 0))
@@ -387,7 +392,7 @@ def take_in(state: State, day: int | str, files: list[str], file_format: str | N
     state.files[str(day)] = digests
 
 
-def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, dict[str, float]]:
+def read_sums(state: State, file: "str | Content", file_format: str | None) -> Mapping[str, dict[str, float]]:
     """Sums of a file by monitor: in the engine for Parquet files, else in memory."""
     from stakes.tables import frame_columns, other_label, read_predictions, scan_parquet, sum_losses
 
@@ -397,7 +402,7 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
     what: dict[str, Any] = {"label": state.label, "models": models, "pos_label": asked.pos_label}
     try:
         frame = None
-        if file_format is None:
+        if file_format is None and isinstance(file, str):
             frame = scan_parquet(file, columns=[state.label, *groups], models=models, large=0)
         if frame is not None:
             sums = sum_losses(frame, **what, costs=asked.costs, rule=asked.rule, groups=groups)
@@ -411,7 +416,7 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
         watch._see_label(rows.neg_label)
         return watch._sums(rows.y, dict(zip(rows.models, rows.scores, strict=True)), rows.groups)
     except DataError as error:
-        error.file = error.file or file
+        error.file = error.file or os.fspath(file)
         if error.hint is not None and "on_missing" in error.hint:
             early = "A day enters when all its labels are known: those that come early may be of other cases."
             error.hint = early if error.column == state.label else None
@@ -420,8 +425,8 @@ def read_sums(state: State, file: str, file_format: str | None) -> Mapping[str, 
         said = str(error).removesuffix(".").replace(", or None for a row in none of them", "")
         hint = "Leave these rows out, or watch an evaluation that has their groups."
         if said.startswith("y_true "):
-            raise DataError(said.removeprefix("y_true "), file=file, column=state.label) from None
-        raise DataError(said, file=file, hint=hint if said.startswith("groups[") else None) from None
+            raise DataError(said.removeprefix("y_true "), file=os.fspath(file), column=state.label) from None
+        raise DataError(said, file=os.fspath(file), hint=hint if said.startswith("groups[") else None) from None
 
 
 # ``stakes watch show``: what is known, on a terminal or as a page.

@@ -70,7 +70,7 @@ _WILDCARDS = frozenset("*?[")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Content:
+class Content(os.PathLike[str]):
     """A readable file: its name in messages, and either its path or its decompressed bytes."""
 
     name: str
@@ -80,6 +80,8 @@ class Content:
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Content:
         """Open a path or, for "-", standard input; raise ``DataError`` if it cannot be read."""
+        if isinstance(path, Content):
+            return path
         if os.fspath(path) == STANDARD_INPUT:
             return cls("standard input", None, _unpacked(sys.stdin.buffer.read(), "standard input"))
         name, file = os.fspath(path), Path(path)
@@ -95,6 +97,9 @@ class Content:
         if not content.head():
             raise DataError("the file is empty", file=name)
         return content
+
+    def __fspath__(self) -> str:
+        return self.name
 
     @property
     def size(self) -> int:
@@ -142,7 +147,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     path : str or path
-        The file.
+        The file; of one that was read already, as a pipe, the digest is that of its decompressed bytes.
 
     Returns
     -------
@@ -155,7 +160,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
     >>> len(file_digest(resources.files("stakes") / "py.typed"))
     64
     """
-    with _readable(Path(path), os.fspath(path)) as stream:
+    with path.open() if isinstance(path, Content) else _readable(Path(path), os.fspath(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
