@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from stakes.evaluation import Evaluation, _evaluation
 from stakes.evaluation._checks import run_checks
+from tests.cli.conftest import write_csv
 
 pl = pytest.importorskip("polars")
 Task = pytest.importorskip("stakes.cli.task").Task
@@ -43,6 +45,59 @@ def test_output_is_written_in_the_format_of_its_name(name, data, cli, folder):
     else:
         assert "treat no one" in text
         assert "\x1b" not in text
+
+
+ASKED = {"--groups": ["--groups", "side"], "--calibration": ["--calibration"], "--details": ["--details"]}
+ASKED |= {"--deferral": ["--deferral", "0.05"], "--more-rows": ["--more-rows", "300"]}
+ALL = [word for words in ASKED.values() for word in words]
+
+
+@pytest.fixture
+def sided(tmp_path, columns):
+    """Return a file of predictions with groups, of which one has a name that Markdown would read."""
+    rows = len(columns["cancer"])
+    return write_csv(tmp_path / "sided.csv", {**columns, "side": ["left*", "right"] * (rows // 2)})
+
+
+def numbers(text):
+    return set(re.findall(r"\d[\d.,]*\d%?", text))
+
+
+@pytest.mark.parametrize("options", [*ASKED.values(), ALL])
+def test_markdown_holds_every_number_of_the_text(options, sided, cli, folder):
+    for name in ("r.txt", "r.md"):
+        assert cli("evaluate", sided, *RANGE, *options, "-o", name).code == 0
+    text, markdown = ((folder / name).read_text(encoding="utf-8") for name in ("r.txt", "r.md"))
+    assert numbers(text) <= numbers(markdown)
+    assert all(line.count(" | ") == line.count("|") - 2 for line in markdown.splitlines() if line.startswith("|"))
+    assert ("left\\*" in markdown) == ("--groups" in options)
+    assert "More:" not in markdown
+
+
+def test_a_table_says_what_it_leaves_out(sided, cli):
+    for option, typed in ASKED.items():
+        said = cli("evaluate", sided, *RANGE, *typed, "-o", "r.csv").err
+        assert f"note: .csv is one table of models, without all that {option} adds: .txt and .md hold it" in said
+        for name in ("r.md", "r.txt", "r.json"):
+            assert "without all that" not in cli("evaluate", sided, *RANGE, *typed, "-o", name).err
+    assert "without all" not in cli("evaluate", sided, *RANGE, "-o", "r.csv").err
+    said = cli("evaluate", sided, *RANGE, *ALL, "-o", "r.csv").err
+    assert "--groups, --calibration, --details, --deferral and --more-rows add: .txt" in said
+
+
+@pytest.mark.usefixtures("plain_report")
+@pytest.mark.parametrize(
+    ("typed", "advised"),
+    [
+        ([], ["--details", "--report"]),
+        (["--details"], ["--report"]),
+        (["--report", "r.html"], ["--details"]),
+        (["--details", "--report", "r.html"], []),
+    ],
+)
+def test_what_was_asked_for_is_not_advised(typed, advised, data, cli):
+    (more,) = re.findall(r"More: (.*)", cli("evaluate", data, *RANGE, *typed).out)
+    assert [each.split()[0] for each in more.split(", ")] == [*advised, "stakes"]
 
 
 @pytest.mark.usefixtures("plain_report")

@@ -22,6 +22,7 @@ from rich.text import Text
 from stakes.cli.memory import limit_in_words
 from stakes.outputs.files import DataError, beside, put
 from stakes.outputs.hooks import listening, time_left
+from stakes.outputs.result_table import markdown_cell, markdown_table
 from stakes.outputs.text import guess, shorten, shown_name as name, visible
 
 if TYPE_CHECKING:
@@ -107,6 +108,34 @@ def print_table(out: Console, table: Table, names: int) -> None:
     out.size = ConsoleDimensions(max(given.width, least), given.height)
     out.print(table)
     out.size = given
+
+
+class MarkdownConsole(Console):
+    """A console that keeps what is printed as Markdown, in parts: tables, lists and paragraphs."""
+
+    def __init__(self) -> None:
+        super().__init__(file=io.StringIO(), width=_UNLIMITED)
+        self.parts: list[str] = []
+
+    def print(self, *objects: Any, **_: Any) -> None:
+        """Keep each table, grid or text."""
+        self.parts += [
+            markdown_cell(each.plain) if isinstance(each, Text) else _table_as_markdown(each) for each in objects
+        ]
+
+
+def _table_as_markdown(table: Table) -> str:
+    """Return a table as one, without its empty columns, and a grid as a list."""
+    columns = [[str(column.header), *map(_in_one_line, column.cells)] for column in table.columns]
+    kept = [list(map(markdown_cell, column)) for column in columns if any(column)]
+    header, *rows = zip(*kept, strict=True)
+    return markdown_table(header, rows) if table.show_header else "\n".join(f"- {row[-1]}" for row in rows)
+
+
+def _in_one_line(cell: Any) -> str:
+    """Return a number and the interval below it as it stands in a sentence."""
+    value, below, interval = str(cell).partition("\n")
+    return f"{value} ({' '.join(interval.split())})" if below else value
 
 
 @contextmanager
@@ -433,8 +462,13 @@ def deliver(
     show: Callable[[Console], None],
     to_json: Callable[[], str] | None = None,
     keep: Callable[[Path], object] | None = None,
+    *,
+    beneath: Callable[[Console], None] = lambda _: None,
 ) -> None:
-    """Print, and write all files or none; ``to_json`` stands for the result's own where more was asked for."""
+    """Print, and write all files or none; ``to_json`` stands for the result's own where more was asked for.
+
+    ``beneath`` prints what was asked for besides, for Markdown.
+    """
     text = ""
 
     def page() -> str:
@@ -448,7 +482,8 @@ def deliver(
             keep(staged.beside(delivery.kept))
         if delivery.output is not None:
             temporary = staged.beside(delivery.output)
-            temporary.write_text(_content(result, delivery.output.suffix.lower(), show, page), encoding="utf-8")
+            content = _content(result, delivery.output.suffix.lower(), show, page, beneath)
+            temporary.write_text(content, encoding="utf-8")
         else:
             text = page() if delivery.as_json else for_terminal(show)
         write_out(text)
@@ -458,13 +493,21 @@ def deliver(
             note(f"{what} written to {path}")
 
 
-def _content(result: Result, ending: str, show: Callable[[Console], None], page: Callable[[], str]) -> str:
+def _content(
+    result: Result,
+    ending: str,
+    show: Callable[[Console], None],
+    page: Callable[[], str],
+    beneath: Callable[[Console], None],
+) -> str:
     if ending == ".json":
         return page()
     if ending == ".csv":
         return _csv(result)
     if ending == ".md":
-        return result.to_markdown() + "\n"
+        paper = MarkdownConsole()
+        beneath(paper)
+        return "\n\n".join([result.to_markdown(), *paper.parts]) + "\n"
     buffer = io.StringIO()
     show(Console(file=buffer, width=_FILE_WIDTH, color_system=None, highlight=False, markup=False, emoji=False))
     return _without_trailing_space(buffer.getvalue())

@@ -22,6 +22,7 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
+    note,
     plan_delivery,
     working,
 )
@@ -41,6 +42,7 @@ from stakes.outputs.text import (
     LONGEST_NAME,
     REFERENCES,
     guess,
+    join,
     short_names,
     shown_name as name,
     visible,
@@ -142,15 +144,19 @@ def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibrati
     def to_json(evaluation: "Evaluation") -> str:
         return evaluation.to_json(calibration=calibration)
 
-    def show(console: Console, time: float) -> None:
-        from stakes.cli.summary import print_calibration, print_evaluation, print_further
+    def show(console: Console, time: float, *, answer: bool = True) -> None:
+        from stakes.cli.summary import print_beneath, print_calibration, print_evaluation, print_further
 
         evaluation = evaluations[time]
-        print_evaluation(console, evaluation, more=_more(task), details=details)
+        if answer:
+            print_evaluation(console, evaluation, more=_more(task, details=details), details=details)
+        else:
+            print_beneath(console, evaluation, details=details)
         print_further(console, evaluation)
         if calibration:
             print_calibration(console, evaluation)
 
+    _note_left_out(task, questions, details=details, calibration=calibration)
     if len(evaluations) > 1:
         several = ByHorizon(evaluations, to_json)
         deliver(several, task.delivery, partial(several.show, one=show))
@@ -159,7 +165,8 @@ def run_evaluate(task: Task, questions: "Questions", *, details: bool, calibrati
     if task.delivery.report is not None:
         evaluations[time] = evaluation = replace(evaluation, provenance=provenance(task.source))
     keep = partial(_keep, evaluation)
-    deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation), keep)
+    beneath = partial(show, time=time, answer=False)
+    deliver(evaluation, task.delivery, partial(show, time=time), partial(to_json, evaluation), keep, beneath=beneath)
 
 
 def _keep(evaluation: "Evaluation", path: Path) -> None:
@@ -168,10 +175,25 @@ def _keep(evaluation: "Evaluation", path: Path) -> None:
     KeptEvaluation.of(evaluation).to_json(path)
 
 
-def _more(task: Task) -> str:
-    """Where more is."""
-    report = "" if task.delivery.report else ", --report report.html"
-    return f"More: --details{report}, stakes check {shlex.quote(name(task.source.file, LONGEST_NAME))} ..."
+def _note_left_out(task: Task, questions: "Questions", *, details: bool, calibration: bool) -> None:
+    """Say what a file that is one table leaves out of what was asked for."""
+    ending, several = (
+        "" if task.delivery.output is None else task.delivery.output.suffix.lower(),
+        len(task.horizons) > 1,
+    )
+    asked = {"--groups": task.options.groups, "--calibration": calibration, "--details": details}
+    asked |= {"--deferral": questions.fee is not None, "--more-rows": questions.study}
+    left = [option for option, given in asked.items() if given]
+    if left and (ending == ".csv" or (several and ending == ".md")):
+        holding = ".txt holds it" if several else ".txt and .md hold it"
+        note(f"{ending} is one table of models, without all that {join(left)} add{'s' * (len(left) == 1)}: {holding}")
+
+
+def _more(task: Task, *, details: bool) -> str:
+    """Where more is that was not asked for."""
+    options = {"--details": details, "--report report.html": task.delivery.report is not None}
+    check = f"stakes check {shlex.quote(name(task.source.file, LONGEST_NAME))} ..."
+    return f"More: {', '.join([*(option for option, given in options.items() if not given), check])}"
 
 
 # ``stakes check``: what is wrong with the scores, the rows or the usual metrics, for scripts and for people.

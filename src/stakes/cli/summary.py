@@ -127,11 +127,16 @@ def print_evaluation(console: Console, evaluation: Evaluation, *, more: str = ""
     left = len(found.findings) - _MOST_FINDINGS
     if left > 0:
         write(f"{left} more finding{'s' * (left > 1)}: stakes check lists all.")
+    print_beneath(console, evaluation, details=details)
+    if more:
+        write(more, "dim")
+
+
+def print_beneath(console: Console, evaluation: Evaluation, *, details: bool) -> None:
+    """Print what was asked for besides the answer, and on request what it rests on."""
     _print_asked(console, evaluation)
     if details:
         _print_details(console, evaluation)
-    if more:
-        write(more, "dim")
 
 
 def _answer_table(console: Console, found: Answer, short: Mapping[str, str]) -> Table:
