@@ -231,6 +231,18 @@ REFUSED = {
         + AUTOMATIC
         + " With a decimal comma it is text; as a number it is 0.5.",
     ),
+    "thousands or decimals": (
+        'y,a\n1,0.5\n0,"1,830"\n0,"12,345"\n1,"-999,000"\n',
+        "column 'a', row 2 (line 3): must be a number, got '1,830' (3 of 4 rows)."
+        + AUTOMATIC
+        + " With a comma it is text; as a number it is 1.830, or 1830 where the comma separates thousands.",
+    ),
+    "three decimals": (
+        "y;a\n1;0,125\n0;0,1\n",
+        "column 'a', row 1 (line 2): must be a number, got '0,125' (2 of 2 rows)."
+        + AUTOMATIC
+        + " With a decimal comma it is text; as a number it is 0.125.",
+    ),
     "hexadecimal and underscores": (
         "y,a\n1,0x1\n0,0_1\n0,0\n1,1\n",
         "column 'a', row 1 (line 2): must be a number, got '0x1' (2 of 4 rows)." + AUTOMATIC,

@@ -119,7 +119,7 @@ def generator(random_state: Any) -> np.random.Generator:
 # Error messages: how they name a refused value, and the remedy they suggest.
 
 _LONGEST = 80
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_COMMA = re.compile(r"([+-]?[1-9][0-9]{0,2},[0-9]{3})|[+-]?[0-9]*,[0-9]+")  # the first may be of thousands
 _PERCENT = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*%")
 _ODDS = re.compile(r"\s*[0-9]+\s*[:/]\s*[0-9]+\s*")
 
@@ -242,20 +242,22 @@ def as_number(value: object) -> str:
 
 
 def as_written(value: object) -> str:
-    """Suggest how to write a number that has a decimal comma or a percent sign, or return "".
+    """Suggest how to write a number that has a comma or a percent sign, or return "".
 
     Examples
     --------
     >>> as_written("30%")
     ': with its sign it is text; as a number 30% is 0.3'
+    >>> as_written("1,830")
+    ': with a comma it is text; as a number it is 1.830, or 1830 where the comma separates thousands'
     """
     if not isinstance(value, str):
         return ""
-    if _DECIMAL_COMMA.fullmatch(value):
-        return f": with a decimal comma it is text; as a number it is {value.replace(',', '.')}"
-    if found := _PERCENT.fullmatch(value.strip()):
-        return f": with its sign it is text; as a number {value} is {float(found[1]) / 100.0:g}"
-    return ""
+    if found := _COMMA.fullmatch(value):
+        end = f", or {value.replace(',', '')} where the comma separates thousands" if found[1] else ""
+        return f": with a {'' if end else 'decimal '}comma it is text; as a number it is {value.replace(',', '.')}{end}"
+    found = _PERCENT.fullmatch(value.strip())
+    return f": with its sign it is text; as a number {value} is {float(found[1]) / 100.0:g}" if found else ""
 
 
 def as_column(given: Any, name: str) -> str:

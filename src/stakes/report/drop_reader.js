@@ -321,6 +321,10 @@ function numberIn(data, start, end) {
 }
 
 const HINTS = [
+  [
+    /^[+-]?[1-9]\d{0,2},\d{3}$/,
+    (cell) => `With a comma it is text; as a number it is ${cell.replace(",", ".")}, or ${cell.replace(",", "")} where the comma separates thousands.`,
+  ],
   [/^[+-]?\d+,\d+$/, (cell) => `With a decimal comma it is text; as a number it is ${cell.replace(",", ".")}.`],
   [/^[+-]?(\d+\.?\d*|\.\d+)\s*%$/, (cell) => `With its sign it is text; as a number ${cell} is ${parseFloat(cell) / 100}.`],
 ];
