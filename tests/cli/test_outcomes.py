@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from stakes.outputs.text import join
+
 from .conftest import write_csv
 
 RNG = np.random.default_rng(5)
@@ -117,6 +119,22 @@ def test_amounts_by_row_are_money(cli, orders):
         "records"
     ]
     assert compared[0]["difference"] < 0
+
+
+def test_each_note_on_money_names_its_model_and_its_numbers(cli, tmp_path):
+    rng = np.random.default_rng(7)
+    ill, amount = rng.random(400) < 0.3, np.round(rng.lognormal(6, 1.0, 400), 2)
+    scores = {model: rng.beta(2, 3, 400).round(3).tolist() for model in ("first", "second", "third")}
+    path = write_csv(tmp_path / "loans.csv", {"fraud": ill.astype(int).tolist(), "amount": amount.tolist(), **scores})
+    asked = ["evaluate", path, "--label", "fraud", *AMOUNTS]
+    notes = {}  # metrics by model and note
+    for row in json.loads(cli(*asked, "--json").out)["money"]:
+        notes.setdefault((row["model"], row["note"]), []).append(row["metric"])
+    shown = " ".join(cli(*asked).out.split())
+    said = [f"{model}, {join(about)}: {note}." for (model, note), about in notes.items() if note]
+    assert len({each.partition(",")[0] for each in said}) == 3
+    assert [shown.count(each) for each in said] == [1] * len(said)
+    assert shown.count("rows decide:") == sum("rows decide:" in each for each in said)
 
 
 def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):

@@ -37,7 +37,7 @@ from stakes.outputs.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
@@ -238,12 +238,22 @@ def _percent(share: float, decimals: int) -> str:
 def _money_words(evaluation: Evaluation) -> str:
     found = evaluation.money[evaluation.ranking[0]]
     unit = f" in {name(found.unit)}" if found.unit else ""
-    notes = dict.fromkeys(f" {part.note}." for part in (found.cost, found.gain, found.savings) if part.note)
-    return (
+    words = (
         f"cost: {evaluation.options.money_words}{unit}, with amounts as stated; gain: over acting on nobody; savings: "
         "share of the cost of the better of acting on all and on nobody. x to y: pointwise "
-        f"{level_name(evaluation.confidence_level)} intervals." + "".join(notes)
+        f"{level_name(evaluation.confidence_level)} intervals."
     )
+    return "\n".join([words, *_money_notes(evaluation)])
+
+
+def _money_notes(evaluation: Evaluation) -> Iterator[str]:
+    """Each note on an amount of money, with the model and the numbers that it is about."""
+    short = short_names(evaluation.models)
+    for model in evaluation.ranking:
+        about: dict[str, list[str]] = {}
+        for key in _MONEY:
+            about.setdefault(getattr(evaluation.money[model], key).note, []).append(key)
+        yield from (f"{short[model]}, {join(keys)}: {note}." for note, keys in about.items() if note)
 
 
 def _groups_table(evaluation: Evaluation, style: CellStyle) -> Table:
