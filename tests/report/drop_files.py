@@ -106,6 +106,7 @@ REFUSED = {
         {},
     ),
     "a comma in a thousand": (lines(SMALL, lambda k, row: row[:2] + '"1,830"' + row[10:] if k == 9 else row), {}),
+    "a line for Excel": ("sep=,\n" + SMALL, {}),
     "a percent sign": (lines(SMALL, lambda k, row: row + "%" if k == 3 else row), {}),
     "a word among numbers": (lines(SMALL, lambda k, row: row[:2] + "high" + row[10:] if k == 20 else row), {}),
     "a score of 30": (lines(SMALL, lambda k, row: row[:2] + "30" + row[10:] if k == 9 else row), {}),

@@ -243,6 +243,14 @@ REFUSED = {
         + AUTOMATIC
         + " With a decimal comma it is text; as a number it is 0.125.",
     ),
+    "a line for Excel": (
+        "sep=;\r\ny;a\r\n1;0.5\r\n0;0.1\r\n",
+        "begins with 'sep=;', a line for Excel alone: delete it",
+    ),
+    "a line for Excel, of tabs": (
+        "\ufeffSEP=\t\ny\ta\n1\t0.5\n0\t0.1\n",
+        "begins with 'SEP=', a line for Excel alone: delete it",
+    ),
     "hexadecimal and underscores": (
         "y,a\n1,0x1\n0,0_1\n0,0\n1,1\n",
         "column 'a', row 1 (line 2): must be a number, got '0x1' (2 of 4 rows)." + AUTOMATIC,

@@ -434,6 +434,9 @@ class CsvFile {
     this.refuseOthers(pieces.read(0, 64));
     const mark = [0xef, 0xbb, 0xbf].every((byte, k) => pieces.read(0, 3)[k] === byte) ? 3 : 0;
     const first = this.firstLine(mark);
+    if (/^sep=.?$/i.test(first.trim())) {
+      throw new DataError(`begins with '${first.trim()}', a line for Excel alone: delete it`, { file });
+    }
     const promise = (sign) => {
       const [fields = []] = looseRecords(first, sign, 1);
       return [Number(fields.includes(wanted)), fields.length];

@@ -10,6 +10,7 @@ import io
 import json
 import mmap
 import os
+import re
 import stat
 import string
 import sys
@@ -246,6 +247,7 @@ def reject_other_encodings(content: Content, origin: Location) -> None:
 # memory, but they report neither the row nor the text of a record.
 
 _PIECE = 1 << 21
+_FOR_EXCEL = re.compile("sep=.?", re.IGNORECASE)
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 _BLANK_ENDS = (b"\n\n", b"\n\r\n")
 
@@ -451,6 +453,8 @@ class CsvFile:
             mark = len(codecs.BOM_UTF8) if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
             stream.seek(mark)
             first = next((line for line in stream if line.strip()), b"").decode("utf-8", "replace")
+            if _FOR_EXCEL.fullmatch(first.strip()):
+                raise origin.error(f"begins with {first.strip()!r}, a line for Excel alone: delete it")
             separator = max(_SEPARATORS, key=lambda s: _promise(first, s, wanted))
             stream.seek(mark)
             header, names = _read_header(stream, separator, origin)
