@@ -135,6 +135,9 @@ def test_each_note_on_money_names_its_model_and_its_numbers(cli, tmp_path):
     assert len({each.partition(",")[0] for each in said}) == 3
     assert [shown.count(each) for each in said] == [1] * len(said)
     assert shown.count("rows decide:") == sum("rows decide:" in each for each in said)
+    assert cli(*asked, "--report", "page.html").code == 0
+    page = (tmp_path / "work" / "page.html").read_text("utf-8")
+    assert [page.count(f"<p>Note: {each}</p>") for each in said] == [1] * len(said)
 
 
 def test_amounts_that_are_gains_have_cost_and_gain(cli, tmp_path):

@@ -37,7 +37,7 @@ from stakes.outputs.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -243,17 +243,9 @@ def _money_words(evaluation: Evaluation) -> str:
         "share of the cost of the better of acting on all and on nobody. x to y: pointwise "
         f"{level_name(evaluation.confidence_level)} intervals."
     )
-    return "\n".join([words, *_money_notes(evaluation)])
-
-
-def _money_notes(evaluation: Evaluation) -> Iterator[str]:
-    """Each note on an amount of money, with the model and the numbers that it is about."""
     short = short_names(evaluation.models)
-    for model in evaluation.ranking:
-        about: dict[str, list[str]] = {}
-        for key in _MONEY:
-            about.setdefault(getattr(evaluation.money[model], key).note, []).append(key)
-        yield from (f"{short[model]}, {join(keys)}: {note}." for note, keys in about.items() if note)
+    notes = [f"{short[model]}, {said}." for model in evaluation.ranking for said in evaluation.money[model]._notes()]
+    return "\n".join([words, *notes])
 
 
 def _groups_table(evaluation: Evaluation, style: CellStyle) -> Table:

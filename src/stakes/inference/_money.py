@@ -18,6 +18,7 @@ from stakes.core.options import evaluation_data
 from stakes.costs import SCALES, CostDistribution, CostsLike, Fixed, as_costs, held
 from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
 from stakes.outputs.result_table import Tabular
+from stakes.outputs.text import join
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.sums import Estimate, Moments, effective, pooled_variance
 
@@ -72,6 +73,13 @@ class Money(Tabular):
         parts = self.cost, self.gain, self.savings
         shared = {"scale": self.scale, "per": self.per}
         return [record | shared for part in parts for record in part._records()]
+
+    def _notes(self) -> list[str]:
+        """Each note, and before it the numbers that it is about."""
+        about: dict[str, list[str]] = {}
+        for part in (self.cost, self.gain, self.savings):
+            about.setdefault(part.note, []).append(part.metric)
+        return [f"{join(metrics)}: {note}" for note, metrics in about.items() if note]
 
     def record(self) -> dict[str, Any]:
         """Cost, gain and savings with their intervals, and the share acted on, as plain values."""

@@ -117,14 +117,13 @@ def _money(evaluation: Evaluation, models: Sequence[Model]) -> str:
     if not evaluation.money:
         return "<p>Money is not shown: it is that of acting by the cost ratio, and these follow another rule.</p>"
     unit, level = f"{_unit(evaluation)} {evaluation.options.money_words}", level_name(evaluation.confidence_level)
-    notes = dict.fromkeys(
-        part.note for found in evaluation.money.values() for part in (found.cost, found.gain, found.savings)
-    )
+    short = short_names(evaluation.models)
+    notes = [f"{short[model]}, {said}" for model in evaluation.ranking for said in evaluation.money[model]._notes()]
     words = (
         f"<p>{html.escape(unit)}, with amounts as stated; intervals are pointwise {level} intervals, of "
         "each number alone. Savings are the share of the cost of the cheaper of acting on everybody and on nobody.</p>"
     )
-    words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes if note)
+    words += "".join(f"<p>Note: {typeset(visible(note))}.</p>" for note in notes)
     tables = evaluation.tables()
     shown = _money_table(f"Cost and gain of each model, {unit}", tables["money"], models, "")
     parts = [
