@@ -385,8 +385,9 @@ def _with_interval(
     if seen < _NEEDED_SEEN or expected.effective < _NEEDED:
         reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_NEEDED}"
     elif expected.rows < expected.needed:
+        needed = float(f"{expected.needed:.2g}")
         reason = reason or (
-            f"amounts as uneven as these need about {expected.needed:.2g} rows that bear one for an interval, and "
+            f"amounts as uneven as these need about {needed:,.0f} rows that bear one for an interval, and "
             f"about {expected.rows:.0f} do"
         )
     moments = Moments(value, float(variance), float(degrees), reason=reason)
