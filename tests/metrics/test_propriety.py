@@ -151,6 +151,48 @@ def test_bad_arguments_are_named(arguments, message):
         check_proper(brier, **arguments)
 
 
+def forgotten(p, k):
+    (1 - p[k]) ** 2
+
+
+def forgotten_for_one_class(p, k):
+    return abs(1 - p[k]) if k == 1 else None
+
+
+@pytest.mark.parametrize(
+    ("loss", "got"),
+    [
+        (forgotten, r"None for p = \(0\.0, 1\.0\) and k = 0"),
+        (forgotten_for_one_class, r"None for p = \(0\.0, 1\.0\) and k = 0"),
+        (lambda p, k: log(p, k) - log(p, 0), r"nan for p = \(0\.0, 1\.0\) and k = 0"),
+    ],
+)
+def test_a_loss_without_a_value_is_refused_where_it_has_none(loss, got):
+    with pytest.raises(ValueError, match="^loss must return a number, or inf, for every p and k, got " + got):
+        check_proper(loss)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda _p, _k: math.inf,
+        lambda p, k: math.inf if k else 1 - p[k],
+        lambda p, k: math.inf if p[k] < 1 else 0.0,
+    ],
+)
+def test_reports_that_all_cost_infinity_are_not_told_apart(loss):
+    def expected(truth, report):
+        return sum(q * loss(report, k) for k, q in enumerate(truth) if q > 0)
+
+    lattice = [((4 - i) / 4, i / 4) for i in range(5)]
+    pairs = [(expected(q, p), expected(q, q)) for q in lattice for p in lattice if p != q]
+    found = check_proper(loss, grid=4)
+    assert found.proper == all(report >= truth for report, truth in pairs)
+    assert not found.strict
+    assert not all(report > truth for report, truth in pairs)
+    assert found.excess == 0.0
+
+
 def row_loss(metric):
     """Loss of one report, lower is better, up to a positive factor and a constant of the class."""
     known, sign = signature(metric.function).parameters, -1.0 if metric.greater_is_better else 1.0

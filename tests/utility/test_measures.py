@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -359,3 +360,13 @@ def test_own_measure_is_refused_where_it_is_infinite_or_of_the_wrong_shape():
         expected_utility([0.5], ConfusionMeasure(lambda tp, fp, fn, tn: (1 + tp + fn + tn) / fp))
     with pytest.raises(ValueError, match="f must broadcast over counts of shape"):
         expected_utility([0.5], ConfusionMeasure(lambda *_: np.zeros((7, 7))))
+
+
+def test_own_measure_that_returns_nothing_is_refused():
+    for nothing in (lambda *_: None, np.vectorize(lambda tp, *_: None if tp == 0 else 1.0, otypes=[object])):
+        with pytest.raises(ValueError, match=r"^f must return a number or nan at every table, got None"):
+            expected_utility([0.5, 0.3], ConfusionMeasure(nothing))
+    with pytest.raises(ValueError, match=r"^f must be numeric, got 'much'"):
+        ConfusionMeasure(lambda *_: "much").value(1, 2, 3, 4)
+    exact = ConfusionMeasure(lambda *_: Fraction(1, 2))
+    assert exact.value(1, 2, 3, 4) == 0.5

@@ -740,8 +740,8 @@ def check_proper(
     Raises
     ------
     ValueError
-        For fewer than two classes, a range out of order or without a point of the lattice, or a grid that is no whole
-        number.
+        For fewer than two classes, a range out of order or without a point of the lattice, a grid that is no whole
+        number, or a loss that returns None or nan.
 
     Notes
     -----
@@ -805,12 +805,19 @@ def _pairs(second: validation.Floats | list[float]) -> validation.Floats:
 def _excess(points: validation.Floats, loss: Callable[[tuple[float, ...], int], float]) -> validation.Floats:
     """Expected loss of each report (column) minus that of the truth (row); inf where report and truth are equal."""
     losses = np.array([[loss(p, k) for k in range(len(p))] for p in map(tuple, points.tolist())], dtype=np.float64)
+    for i, k in np.argwhere(np.isnan(losses)).tolist()[:1]:
+        p = tuple(points[i].tolist())
+        raise ValueError(
+            f"loss must return a number, or inf, for every p and k, got {loss(p, k)!r} for {p = } and {k = }."
+        )
     excess = np.zeros((len(points), len(points)))
-    for k, share in enumerate(points.T):
-        possible = share > 0.0  # outcomes of probability zero are ignored, even at infinite loss
-        with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # inf - inf
+        for k, share in enumerate(points.T):
+            possible = share > 0.0  # outcomes of probability zero are ignored, even at infinite loss
             further = losses[None, :, k] - losses[possible, k][:, None]
-        excess[possible] += share[possible][:, None] * np.where(np.isnan(further), np.inf, further)
+            excess[possible] += share[possible][:, None] * np.where(np.isnan(further), 0.0, further)
+    endless = (points > 0.0) @ np.isposinf(losses).T
+    excess[endless & np.diag(endless)[:, None]] = 0.0  # no truth of infinite expected loss is better than another
     np.fill_diagonal(excess, np.inf)
     return excess
 

@@ -12,7 +12,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import SQUARED_WELL, Floats, brief, check_choice, check_flag, check_number, near, to_array
+from stakes.base.validation import (
+    SQUARED_WELL,
+    Floats,
+    brief,
+    check_choice,
+    check_flag,
+    check_number,
+    near,
+    to_array,
+    to_floats,
+)
 
 Coefficients = tuple[float, float, float, float]
 
@@ -642,7 +652,10 @@ class ConfusionMeasure(Measure):
 
     def _value(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats, zero_division: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.asarray(self.f(tp, fp, fn, tn), dtype=float)
+            found = np.asarray(self.f(tp, fp, fn, tn))
+        if found.dtype == object and None in found.ravel().tolist():
+            raise ValueError("f must return a number or nan at every table, got None.")
+        value = to_floats(found, "f")
         shape = np.broadcast_shapes(tp.shape, fp.shape, fn.shape, tn.shape)
         if value.ndim > len(shape) or np.broadcast_shapes(value.shape, shape) != shape:
             raise ValueError(f"f must broadcast over counts of shape {shape}, got a value of shape {value.shape}.")
