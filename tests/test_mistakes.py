@@ -120,7 +120,7 @@ MISTAKES = {
     "thresholds": ["0.1", b"1", [0.5, np.nan], [[0.1], [0.2]], {}],
     "confidence_level": [95, "0.95", None, 0, True],
     "sample_weight": [np.ones(79), -np.ones(80), ["heavy"] * 80, b"1", 1.0],
-    "rule": ["best", None, [0.1], b"score"],
+    "rule": ["best", None, [0.1], b"score", 20, -1, np.nextafter(1.0, 2.0)],
     "scale": ["brier", 3, b"loss", ("loss",)],
     "prevalence": [10, "0.1", (0.1, 0.2), 0, b"1"],
     "pos_label": ["yes", 7],
@@ -344,7 +344,16 @@ def test_a_rare_mistake_is_named_too(argument, call):
 
 SHARE = {"prevalence": 0.25, "harm": 0.01, "per": 3.0, "unit_cost": 2.5, "confidence_level": 0.75, "span": 0.75}
 SHARE |= {"fee": 0.05, "median": 0.25, "roi": 0.25, "severity_ratio": 0.5, "capacity": 0.5, "deferral": 0.05}
-SHARE |= {"tn": 0.1, "fp": 1.1, "fn": 9.3, "tp": 0.2, "ratio": 0.1, "false_alarms": 9.5, "threshold": 0.25}
+SHARE |= {
+    "tn": 0.1,
+    "fp": 1.1,
+    "fn": 9.3,
+    "tp": 0.2,
+    "ratio": 0.1,
+    "false_alarms": 9.5,
+    "threshold": 0.25,
+    "rule": 0.25,
+}
 DECIMALS = {f"{name}-{key}": (name, key) for name in FUNCTIONS for key in SHARE if key in parameters_of(name)}
 del DECIMALS["difference_band-harm"]  # of two models
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import oracles
@@ -18,6 +20,9 @@ from stakes.base.validation import check_sample
 from stakes.core.options import check_rule, check_units
 from stakes.core.score_table import losses_by_score, regret_at, row_integral, row_losses, table_integral
 from stakes.costs import check_scale
+from stakes.curves import cost_curve
+from stakes.evaluation import best_by_cost, lc_index
+from stakes.inference import dominance
 
 RULES = st.one_of(st.just("score"), st.just("optimal"), GRID, st.floats(-0.5, 1.5))
 COLUMN_RULES = st.one_of(st.just("score"), GRID, st.floats(-0.5, 1.5))
@@ -346,9 +351,21 @@ def test_positives_at_score_zero_are_missed_from_just_above_zero():
 
 
 # ------------------------------------------------------------------------------------------------ rules and scales
-@pytest.mark.parametrize("rule", ["score", "optimal", 0.5, 0, np.float32(0.25), -1.0, 2])
-def test_rules_are_two_names_or_any_finite_threshold(rule):
-    assert check_rule(rule) == rule
+@pytest.mark.parametrize("rule", ["score", "optimal", 0.5, 0, 1, np.float32(0.25), Fraction(1, 3), Decimal("0.2")])
+def test_rules_are_two_names_or_a_threshold(rule):
+    assert check_rule(rule) == (rule if isinstance(rule, str) else float(rule))
+
+
+@pytest.mark.parametrize("rule", [-2, 3.5, 20, 400])
+def test_scores_that_only_rank_have_any_finite_threshold(rule):
+    y, ranks = [0, 1, 1, 0], [-2.0, 0.3, 3.5, 20.0]
+    wrong = [(0.7 if label else 0.3) * ((rank >= rule) != label) for label, rank in zip(y, ranks, strict=True)]
+    table = ScoreTable.from_predictions(y, ranks, probability=False)
+    # half the rows are positive: at a cost ratio of 0.3 deciding everything wrong costs 1/2, 0.35 of it for positives
+    assert cost_curve(y, ranks, rule=rule).at([0.7])[0] * 0.5 == pytest.approx(np.mean(wrong), rel=1e-12)
+    assert best_by_cost({"a": table}, rule=rule).models == ("a",)
+    assert "the same" in str(dominance(table, table, rule=rule, low=0.3, high=0.3))
+    assert lc_index(table, table, rule=rule) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -360,6 +377,8 @@ def test_rules_are_two_names_or_any_finite_threshold(rule):
         ([0.5], r'^rule must be "score", "optimal" or a threshold, got \[0.5\]'),
         (float("nan"), r"^rule must be a finite threshold, got nan"),
         (float("inf"), r"^rule must be a finite threshold, got inf"),
+        (20, r"^rule must lie in \[0, 1\], got 20; 20% is 0\.2\."),
+        (-0.1, r"^rule must lie in \[0, 1\], got -0\.1\."),
     ],
 )
 def test_other_rules_are_refused(rule, message):

@@ -242,6 +242,7 @@ def test_costs_that_are_no_expression_are_refused():
         (costs.Beta(2, 5), "score", "have no losses that a data engine computes"),
         (costs.LogOddsUniform(0.1, 0.4), "score", "take logarithms"),
         (costs.Uniform(0.1, 0.4), "optimal", 'rule must be "score" or a threshold'),
+        (costs.Uniform(0.1, 0.4), 20, r"rule must lie in \[0, 1\], got 20; 20% is 0\.2"),
     ]:
         with pytest.raises(ValueError, match=message):
             loss_expression(score, positive, measure, rule=rule)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, cast
 
@@ -21,16 +22,16 @@ from stakes.outputs.text import stated
 # Settings of an evaluation, each checked by itself.
 
 
-def check_rule(rule: Any) -> Rule:
-    """Return "score", "optimal" or a finite number, or raise."""
+def check_rule(rule: Any, *tables: ScoreTable) -> Rule:
+    """Return "score", "optimal" or a threshold, or raise: one in [0, 1], unless scores of a table lie outside."""
     if isinstance(rule, str) and rule in {"score", "optimal"}:
         return cast("Rule", rule)
-    if isinstance(rule, bool) or not isinstance(rule, Real):
+    if isinstance(rule, bool) or not isinstance(rule, Real | Decimal):
         raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
-    number = validation.check_number(rule, "rule")
-    if not math.isfinite(number):
+    if not math.isfinite(rule):
         raise ValueError(f"rule must be a finite threshold, got {rule}.")
-    return number
+    outside = any(table.scores[0] < 0.0 or table.scores[-1] > 1.0 for table in tables)
+    return validation.check_number(rule, "rule") if outside else validation.check_unit(rule, "rule")
 
 
 def check_units(scale: str, unit_cost: float, per: float) -> float:

@@ -1222,9 +1222,9 @@ def cost_curve(
     >>> curve.at([0.25, 0.5]).tolist()
     [0.125, 0.25]
     """
-    rule = check_rule(rule)
-    needs: dict[str, Any] = {"logits": logits, "probability": rule == "score"}
+    needs: dict[str, Any] = {"logits": logits, "probability": isinstance(rule, str) and rule == "score"}
     table = evaluation_data(y_true, y_prob, sample_weight, pos_label, prevalence, **needs).table
+    rule = check_rule(rule, table)
     if not 0.0 < table.prevalence < 1.0:
         undefined("cost_curve", "only one class is present")
     knots, alarms, misses = _pieces(table, rule)

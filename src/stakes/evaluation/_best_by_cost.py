@@ -190,7 +190,7 @@ def best_by_cost(
     >>> best_by_cost({"a": a}, references=True)
     BestByCost(a up to 0.4, treat all up to 0.5, a up to 1)
     """
-    models = competitors(tables, check_rule(rule), references=references, harm=harm)
+    models = competitors(tables, rule, references=references, harm=harm)
     knots, best = lower_envelope(list(models.values()))
     return BestByCost(tuple(models), knots, best, tuple(models.values()))
 
@@ -247,6 +247,7 @@ def competitors(
         check_kind(table, f"tables[{name!r}]", ScoreTable)
     if not tables:
         raise ValueError("tables must hold at least one model, got none.")
+    rule = check_rule(rule, *tables.values())
     models = {name: error_pieces(table, rule) for name, table in tables.items()}
     if not (harm is None or isinstance(harm, Mapping)):
         raise ValueError(f"harm must be a mapping of names to numbers, got {harm!r}.")
@@ -465,7 +466,7 @@ def best_by_bounds(
     if len(measure.atoms[0]):
         raise ValueError(f"costs must have no atoms, which belong to both ranges that they divide, got {measure!r}.")
     ends = _check_edges(edges, measure)
-    models = competitors(tables, check_rule(rule), references=references, harm=harm)
+    models = competitors(tables, rule, references=references, harm=harm)
     cells = [measure.restrict(float(low), float(high)) for low, high in pairwise(ends)]
     masses = _running([cell.mass for cell in cells])
     if not math.isfinite(masses[-1]):

@@ -163,7 +163,8 @@ def dominance(
     low, high = check_number(low, "low"), check_number(high, "high")
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low <= high <= 1, got {low} and {high}.")
-    pieces = [error_pieces(table, check_rule(rule)) for table in (a, b)]
+    rule = check_rule(rule, a, b)
+    pieces = [error_pieces(table, rule) for table in (a, b)]
     # ties go to the first curve, so each model wins strictly only when it is second
     knots, beaten = lower_envelope(pieces, low, high)
     others, won = lower_envelope(pieces[::-1], low, high)

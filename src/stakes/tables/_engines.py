@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known, widened
 from stakes.base.numerics import count_cells, count_groups, count_sample
-from stakes.base.validation import BinarySample, Bools, Floats, check_number, plain_label
+from stakes.base.validation import BinarySample, Bools, Floats, check_number, check_unit, plain_label
 from stakes.costs import (
     CostDistribution,
     CostsLike,
@@ -390,7 +390,7 @@ def loss_expression(
     if not expressible(measure):
         raise ValueError(f"costs={measure!r} {NO_CLOSED_FORM}.")
     score, factor = widened(score), check_scale(scale, measure)[1]
-    loss = row_loss(score, positive, measure, rule if isinstance(rule, str) else check_number(rule, "rule"))
+    loss = row_loss(score, positive, measure, rule if isinstance(rule, str) else check_unit(rule, "rule"))
     if factor != 1.0:
         loss = loss * factor
     return where_known(positive, decided(loss, [score], within=(0.0, 1.0)))
