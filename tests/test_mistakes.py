@@ -237,7 +237,7 @@ def parameters_of(name):
 
 
 def as_decimal(value):
-    return Decimal(str(value))
+    return tuple(map(as_decimal, value)) if isinstance(value, tuple) else Decimal(str(value))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -344,18 +344,10 @@ def test_a_rare_mistake_is_named_too(argument, call):
 
 SHARE = {"prevalence": 0.25, "harm": 0.01, "per": 3.0, "unit_cost": 2.5, "confidence_level": 0.75, "span": 0.75}
 SHARE |= {"fee": 0.05, "median": 0.25, "roi": 0.25, "severity_ratio": 0.5, "capacity": 0.5, "deferral": 0.05}
-SHARE |= {
-    "tn": 0.1,
-    "fp": 1.1,
-    "fn": 9.3,
-    "tp": 0.2,
-    "ratio": 0.1,
-    "false_alarms": 9.5,
-    "threshold": 0.25,
-    "rule": 0.25,
-}
+SHARE |= {"tn": 0.1, "fp": 1.1, "fn": 9.3, "tp": 0.2, "ratio": 0.1, "false_alarms": 9.5, "threshold": 0.25}
+SHARE |= {"rule": 0.25, "costs": 0.25, "bounds": (0.125, 0.375), "fpr_bounds": (0.125, 0.375)}
 DECIMALS = {f"{name}-{key}": (name, key) for name in FUNCTIONS for key in SHARE if key in parameters_of(name)}
-del DECIMALS["difference_band-harm"]  # of two models
+del DECIMALS["difference_band-harm"], DECIMALS["decomposition_interval-costs"]  # of two models; only for ranges
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -365,13 +357,14 @@ def test_a_decimal_counts_as_the_number_it_writes(name, key):
     few = {"n_resamples": draws, **({"scale": "regret"} if "unit_cost" in parameters_of(name) else {})}
     given = {each: value for each, value in few.items() if each in parameters_of(name)}
     given |= valid_arguments(name, FUNCTIONS[name])
-    plain, written = (repr(called(FUNCTIONS[name], {**given, key: kind(SHARE[key])})) for kind in (float, as_decimal))
+    plain, written = (repr(called(FUNCTIONS[name], {**given, key: of})) for of in (SHARE[key], as_decimal(SHARE[key])))
     address = re.compile("0x[0-9a-f]+")  # of a function that a result holds
     assert address.sub("", plain) == address.sub("", written)
 
 
 def test_numbers_of_several_kinds_make_one_cost_ratio():
     assert costs.from_cost_matrix(tn=0, fp=Fraction(1, 2), fn=Decimal("1.5"), tp=0.0) == 0.25
+    assert repr(costs.as_costs((Decimal("0.1"), Fraction(1, 2)))) == "Uniform(low=0.1, high=0.5)"
 
 
 def test_a_gap_in_one_of_several_models_names_the_model():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -1091,10 +1092,10 @@ def check_share(value: Any, name: str) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is one real number of Python or numpy, and not a boolean."""
+    """Whether a value is one real number of Python or numpy, a decimal included, and not a boolean."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return isinstance(value, Real | Decimal) and not isinstance(value, (bool, np.bool_))
 
 
 def _pair(values: Any, name: str) -> tuple[float, float] | None:
