@@ -37,6 +37,17 @@ def test_two_columns_mean_the_second():
     np.testing.assert_allclose(from_ensemble(both).score, from_ensemble(one).score)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("shape", [(40, 2), (40, 3), (2, 40), (3, 3)])  # two members, three, the other way, square
+def test_a_frame_is_refused_for_its_columns_or_its_rows_may_be_the_members(library, shape):
+    probs = np.random.default_rng(0).random(shape)
+    frame = pytest.importorskip(library).DataFrame({f"m{k}": column for k, column in enumerate(probs.T)})
+    with pytest.raises(ValueError, match=r"^member_probs must be an array .* \.to_numpy\(\)\.T where these"):
+        from_ensemble(frame)
+    np.testing.assert_allclose(from_ensemble(frame.to_numpy().T).score, probs.mean(axis=1))
+    np.testing.assert_allclose(from_ensemble(frame.to_numpy()).score, probs.mean(axis=0))
+
+
 def test_table_holds_one_record_for_each_row():
     assert [record["score"] for record in from_ensemble([[0.0, 0.5], [1.0, 0.5]])._records()] == [0.5, 0.5]
 

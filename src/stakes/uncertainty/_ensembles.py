@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
 from stakes.base.formulas import refuse_positive_first
-from stakes.base.validation import Bools, Floats
+from stakes.base.validation import Bools, Floats, brief
 from stakes.outputs.result_table import Tabular
 
 # Disagreement among members and their shared uncertainty: variance, mutual information, expected and total entropy.
@@ -85,7 +85,8 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
     Raises
     ------
     ValueError
-        If the shape is another, there are fewer than two members or no rows, or a probability is not in [0, 1].
+        If the shape is another, there are fewer than two members or no rows, or a probability is not in [0, 1]; and for
+        a frame, of which it is not known whether its columns or its rows are members.
 
     Notes
     -----
@@ -108,6 +109,12 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 def _member_array(member_probs: ArrayLike) -> Floats:
     validation.check_same_order(member_probs=member_probs)
+    names = validation.frame_names(member_probs, counted=True)
+    if names:
+        raise ValueError(
+            f"member_probs must be an array with a row for each member, got a frame with the columns {brief(names)}: "
+            "pass its .to_numpy().T where these are the members, or .to_numpy() where its rows are."
+        )
     for k, member in enumerate(member_probs if isinstance(member_probs, list | tuple) else []):
         refuse_positive_first(
             validation.frame_names(member), f"member_probs[{k}]", "pass that of the positive class alone"
