@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import pytest
 
@@ -30,3 +31,14 @@ def test_the_table_names_every_call_and_few_are_refused():
     assert list(KEPT) == list(CASES)
     refused = [name for name, kept in KEPT.items() if isinstance(kept, str)]
     assert len(refused) < 0.1 * len(KEPT)
+
+
+PLAIN = [name for name, kept in KEPT.items() if ", " not in name and not isinstance(kept, str)]
+PLAIN.remove("utility.ConfusionMeasure")  # of a function made here
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PLAIN)
+def test_an_answer_can_be_sent_to_another_process(name):
+    made = CASES[name]()
+    assert type(pickle.loads(pickle.dumps(made))) is type(made)  # noqa: S301  (our own bytes)

@@ -54,6 +54,25 @@ def test_distributions_can_be_sent_to_another_process(case, through):
     assert through(case.costs) == case.costs
 
 
+PROFITS = [costs.churn_profit().costs, costs.credit_profit().costs, costs.credit_profit(p_full_loss=0).costs]
+ROUNDED = [costs.Triangular(0.1, 0.2, 0.5), costs.Beta(3, 2, 0.5, 1.0), *PROFITS[:1]]
+HELD = [costs.held(law * (1.0 / law.mass), scale) for law in ROUNDED for scale in ("false_negative", "false_positive")]
+
+
+@through
+@pytest.mark.parametrize("made", [*PROFITS, PROFITS[0].flip(), PROFITS[0].restrict(0.2, 0.5), *HELD], ids=str)
+def test_densities_of_the_library_can_be_sent_to_another_process(made, through):
+    again, at = through(made), np.linspace(0.01, 0.99, 23)
+    assert again == made
+    np.testing.assert_array_equal(again.negative_loss(at), made.negative_loss(at))
+    np.testing.assert_array_equal(again.positive_loss(at), made.positive_loss(at))
+
+
+def test_laws_of_profit_are_compared_by_their_parameters():
+    assert costs.churn_profit() == costs.churn_profit() != costs.churn_profit(a=7)
+    assert costs.credit_profit().costs == PROFITS[1] != PROFITS[2]
+
+
 def test_descriptions_are_those_of_the_constructor():
     assert costs.Beta(2, 8, 0.1, 0.5).to_dict() == {"kind": "beta", "a": 2.0, "b": 8.0, "low": 0.1, "high": 0.5}
     assert costs.Triangular(0, 0.1, 0.5).to_dict() == {"kind": "triangular", "low": 0.0, "mode": 0.1, "high": 0.5}

@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from stakes import RowCosts, bounded_brier_loss, costs, expected_regret, money
 from stakes.actions import DeferralClassifier
 from stakes.boundary import UncertaintyBoundaryClassifier
+from stakes.costs import churn_profit
 from stakes.metrics import METRICS, Metric, get_scorer, metrics_table, register
 from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
@@ -169,9 +170,23 @@ def test_sample_weight_is_routed():
         assert result["test_score"][fold] == pytest.approx(expected)
 
 
-def test_scorers_can_be_sent_to_other_processes():
-    scorer = pickle.loads(pickle.dumps(get_scorer("net_benefit_score", threshold=0.1)))  # noqa: S301
-    assert scorer(MODEL, X, Y) == get_scorer("net_benefit_score", threshold=0.1)(MODEL, X, Y)
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("net_benefit_score", {"threshold": 0.1}),
+        ("expected_regret", {"costs": churn_profit().costs, "rule": "optimal"}),
+    ],
+)
+def test_scorers_can_be_sent_to_other_processes(name, params):
+    scorer = pickle.loads(pickle.dumps(get_scorer(name, **params)))  # noqa: S301
+    assert scorer(MODEL, X, Y) == get_scorer(name, **params)(MODEL, X, Y)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_metrics_can_be_sent_to_other_processes(name):
+    metric = pickle.loads(pickle.dumps(METRICS[name]))  # noqa: S301
+    if metric.costs is not None:
+        assert metric.costs(**metric.parameters) == METRICS[name].costs(**metric.parameters)
 
 
 def test_wrong_names_and_parameters_are_refused_before_any_fit():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -217,11 +218,22 @@ def _divided(part: CostDistribution, scale: str) -> Iterator[tuple[CostDistribut
     try:
         if part.high == 1.0 and scale == "false_negative":  # 1 - c has too few digits next to 1, its mirror image not
             flipped = part.flip()
-            yield Density(lambda c: flipped.density(c) / c, flipped.low, flipped.high).flip(), 1.0
+            yield Density(_Divided(flipped, "false_positive"), flipped.low, flipped.high).flip(), 1.0
         else:
-            yield Density(lambda c: part.density(c) / _fixed_cost(c, scale), part.low, part.high), 1.0
+            yield Density(_Divided(part, scale), part.low, part.high), 1.0
     except ValueError as error:
         raise _infinite_mean_error(part, scale) from error
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """Density of a measure divided by the cost that is fixed."""
+
+    part: CostDistribution
+    scale: str
+
+    def __call__(self, c: Floats) -> Floats:
+        return self.part.density(c) / _fixed_cost(c, self.scale)
 
 
 def _fixed_cost(c: Floats, scale: str) -> Floats:
@@ -300,7 +312,7 @@ def churn_profit(
     >>> round(costs.churn_profit().costs.low, 3)
     0.055
     """
-    from scipy.special import betainc, betaln
+    from scipy.special import betainc
 
     given = {"a": a, "b": b, "clv": clv, "incentive": incentive, "contact": contact}
     a, b, clv, incentive, contact = (check_number(value, name) for name, value in given.items())
@@ -314,16 +326,29 @@ def churn_profit(
     delta, phi = incentive / clv, contact / clv
     low, scale = delta + phi, 1.0 - delta
 
-    def density(c: Floats) -> Floats:
-        share = (low / c - delta) / scale
-        with np.errstate(divide="ignore"):
-            logs = (a - 1.0) * np.log(share) + (b - 1.0) * np.log1p(-share) - betaln(a, b)
-        return np.asarray(low * low / (c**3 * scale) * np.exp(logs))
-
     least = phi / scale  # share that must accept for contacting to pay
     gained = a / (a + b) * (1.0 - betainc(a + 1.0, b, least))
     offset = scale * gained - phi * (1.0 - betainc(a, b, least))
-    return Profit(_density_above(density, low, given), float(offset), float(clv))
+    return Profit(_density_above(_ChurnDensity(a, b, delta, phi), low, given), float(offset), float(clv))
+
+
+@dataclass(frozen=True)
+class _ChurnDensity:
+    """Density of the cost ratio where the share that accepts an offer is Beta(a, b)."""
+
+    a: float
+    b: float
+    delta: float
+    phi: float
+
+    def __call__(self, c: Floats) -> Floats:
+        from scipy.special import betaln
+
+        low, scale = self.delta + self.phi, 1.0 - self.delta
+        share = (low / c - self.delta) / scale
+        with np.errstate(divide="ignore"):
+            logs = (self.a - 1.0) * np.log(share) + (self.b - 1.0) * np.log1p(-share) - betaln(self.a, self.b)
+        return np.asarray(low * low / (c**3 * scale) * np.exp(logs))
 
 
 def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: float = 0.2644) -> Profit:
@@ -367,11 +392,22 @@ def credit_profit(*, p_no_loss: float = 0.55, p_full_loss: float = 0.1, roi: flo
     low = roi / (1.0 + roi)
     parts: list[CostDistribution] = []
     if rest > 1e-12:
-        parts.append(_density_above(lambda c: rest * roi**2 / c**3, low, given))
+        parts.append(_density_above(_LossDensity(rest, roi), low, given))
     if p_full_loss > 0.0:
         parts.append(Fixed(low) * (p_full_loss * (1.0 + roi)))
     law = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return Profit(law, p_full_loss + 0.5 * max(rest, 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class _LossDensity:
+    """Density of the cost ratio where the share of a loan that is lost is uniform with probability ``rest``."""
+
+    rest: float
+    roi: float
+
+    def __call__(self, c: Floats) -> Floats:
+        return np.asarray(self.rest * self.roi**2 / c**3)
 
 
 def _density_above(density: Callable[[Floats], Floats], low: float, given: dict[str, Any]) -> Density:

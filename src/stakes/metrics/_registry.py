@@ -141,7 +141,11 @@ _skill_score = partial(_score, low=-_INF, propriety="strict")
 
 
 def _over_bounds(family: Callable[..., costs.CostDistribution]) -> dict[str, Any]:
-    return {"parameters": _BOUNDS, "costs": lambda bounds: family(*bounds)}
+    return {"parameters": _BOUNDS, "costs": partial(_over, family=family)}
+
+
+def _over(bounds: tuple[float, float], *, family: Callable[..., costs.CostDistribution]) -> costs.CostDistribution:
+    return family(*bounds)
 
 
 def _fixed(threshold: float) -> costs.CostDistribution:
