@@ -598,13 +598,51 @@ def test_log_odds_of_xgboost_are_refused(data):
     assert calibrated.predict_proba(other)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
 
 
-@pytest.mark.parametrize("pipeline", [False, True])
-def test_stacking_whose_last_estimator_is_left_to_scikit_learn_gives_probabilities(data, pipeline):
+def stacked(final=None):
+    return StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], final, cv=2)
+
+
+AROUND = {
+    "alone": lambda inner: inner,
+    "in a pipeline": lambda inner: make_pipeline(StandardScaler(), inner),
+    "in a search": lambda inner: GridSearchCV(inner, {"passthrough": [False]}, cv=2),
+    "in a search in a pipeline": lambda inner: make_pipeline(
+        StandardScaler(), GridSearchCV(inner, {"passthrough": [False]}, cv=2)
+    ),
+    "in a calibration": lambda inner: CalibratedClassifierCV(inner, cv=2),
+    "in stacking": lambda inner: StackingClassifier([("a", inner)], cv=2),
+}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PlugInThresholdClassifier(cv=2),
+        ExpectedUtilityClassifier(calibrate="sigmoid", cv=2),
+        LossCorrectedClassifier(class_weight=None),
+        UncertaintyBoundaryClassifier(uncertainty=far, min_precision=0.6, cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("around", AROUND.values(), ids=AROUND)
+def test_stacking_whose_last_estimator_is_left_to_scikit_learn_gives_probabilities(data, model, around):
     X, y, other = data
-    stacking = StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], cv=3)
-    estimator = make_pipeline(StandardScaler(), stacking) if pipeline else stacking
-    found = PlugInThresholdClassifier(estimator, cv=3).fit(X, y).predict_proba(other)
-    assert found == pytest.approx(clone(estimator).fit(X, y).predict_proba(other), abs=1e-12)
+    given = around(stacked())
+    found, stated = (
+        clone(model).set_params(estimator=each).fit(X, y).predict_proba(other)
+        for each in (given, around(stacked(LogisticRegression())))
+    )
+    assert np.array_equal(found, stated)
+    assert "final_estimator=LogisticRegression()" not in repr(given)  # the caller's own stays as it is
+
+
+def test_fitted_stacking_is_left_as_it_is(data):
+    frozen = pytest.importorskip("sklearn.frozen", reason="scikit-learn 1.6 or later")
+    X, y, other = data
+    fitted = stacked().fit(X, y)
+    model = PlugInThresholdClassifier(make_pipeline(FunctionTransformer(), frozen.FrozenEstimator(fitted))).fit(X, y)
+    assert np.array_equal(model.predict_proba(other), fitted.predict_proba(other))
+    assert fitted.final_estimator is None
 
 
 class Undefined(LogisticRegression):

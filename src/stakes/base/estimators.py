@@ -72,7 +72,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
 
     def _inner(self) -> Any:
         """Clone the wrapped estimator, or build the default one."""
-        return LogisticRegression() if self.estimator is None else clone(self.estimator)
+        return LogisticRegression() if self.estimator is None else unfitted(self.estimator)
 
     def _model(self) -> Any:
         """Build the unfitted model: by default a clone of the wrapped estimator."""
@@ -229,17 +229,29 @@ def _probabilities(estimator: Any, X: Any) -> Floats:
 
 def check_gives_probabilities(estimator: Any) -> None:
     """Raise unless the estimator has ``fit`` and ``predict_proba``."""
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    gives = hasattr(last, "predict_proba")
-    if isinstance(last, StackingClassifier) and last.final_estimator is None:
-        gives = True  # by the LogisticRegression that it makes in fit
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and gives):
+    if not _gives_probabilities(estimator):
         scored = not isinstance(estimator, type) and hasattr(estimator, "decision_function")
         remedy = "; CalibratedClassifierCV of scikit-learn makes probabilities of its scores" if scored else ""
         raise ValueError(
             "estimator must be a classifier with fit and predict_proba, such as LogisticRegression(), "
             f"got {shorten(repr(estimator), _LONGEST)}{remedy}."
         )
+
+
+def _gives_probabilities(estimator: Any) -> bool:
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        return False
+    stated = hasattr(estimator, "predict_proba") or not hasattr(estimator, "get_params")
+    return hasattr(estimator if stated else unfitted(estimator), "predict_proba")
+
+
+def unfitted(estimator: Any) -> Any:
+    """Clone an estimator, and state the last estimator of stacking: left out, it shows no ``predict_proba``."""
+    copy = clone(estimator)
+    for part in (copy, *copy.get_params(deep=True).values()):
+        if isinstance(part, StackingClassifier) and not hasattr(part, "classes_") and part.final_estimator is None:
+            part.set_params(final_estimator=LogisticRegression())  # the one that it makes in fit
+    return copy
 
 
 def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:

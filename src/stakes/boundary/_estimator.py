@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes
+from stakes.base.estimators import BinaryClassifier, negative_and_positive, read_two_classes, unfitted
 from stakes.base.validation import Floats, check_same_order, check_scores, to_array
 from stakes.boundary._boundary import Boundary
 from stakes.boundary._fit import Solver, fit_boundary
@@ -161,7 +160,7 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         return np.asarray(negative_and_positive(self)[self.boundary_.predict(*self._score(self.estimator_, X))])
 
     def _inner(self) -> Any:
-        return RandomForestClassifier(random_state=0) if self.estimator is None else clone(self.estimator)
+        return RandomForestClassifier(random_state=0) if self.estimator is None else unfitted(self.estimator)
 
     def _score(self, estimator: Any, X: Any) -> tuple[Floats, Floats]:
         score = self._positive_of(estimator, X)

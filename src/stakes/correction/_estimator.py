@@ -9,13 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.estimators import BinaryClassifier, find_positive_label, fit_weighted, is_frozen, read_classes
+from stakes.base.estimators import (
+    BinaryClassifier,
+    find_positive_label,
+    fit_weighted,
+    is_frozen,
+    read_classes,
+    unfitted,
+)
 from stakes.base.validation import Floats, check_same_order, check_weights, positive_label
 from stakes.correction._weights import FRACTIONS_BY_CLASS, UNBALANCED, Classes, shift_rows
 from stakes.outcomes import decide_rows
@@ -397,7 +403,7 @@ class LossCorrectedClassifier(BinaryClassifier):
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
         if self.prefit:
             check_is_fitted(given)
-        self._store_fitted(given if self.prefit else fit_weighted(clone(given), X, labels, weight))
+        self._store_fitted(given if self.prefit else fit_weighted(unfitted(given), X, labels, weight))
         self.classes_ = np.asarray(self.estimator_.classes_)
         if len(self.classes_) < 2:
             raise ValueError(f"y must hold two classes or more, got one class only: {self.classes_[0]!r}.")

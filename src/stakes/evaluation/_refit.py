@@ -423,10 +423,11 @@ class _Task:
 
     def scores(self, fit: Integers, judge: Integers) -> Floats:
         """Probabilities of some rows by a model fitted to others."""
-        from sklearn.base import clone
         from sklearn.utils import _safe_indexing
 
-        model = clone(self.estimator).fit(_safe_indexing(self.X, fit), self.labels[fit])
+        from stakes.base.estimators import unfitted
+
+        model = unfitted(self.estimator).fit(_safe_indexing(self.X, fit), self.labels[fit])
         columns = np.asarray(model.predict_proba(_safe_indexing(self.X, judge)), dtype=np.float64)
         positive = self.labels[np.argmax(self.y)]
         return np.asarray(columns[:, int(np.flatnonzero(model.classes_ == positive)[0])])
