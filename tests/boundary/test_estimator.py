@@ -158,3 +158,24 @@ def test_prefit_estimator_of_other_classes_is_refused(data):
     named = np.where(y == 1, "yes", "no")
     with pytest.raises(ValueError, match=r"must hold the classes that the estimator was fitted to, \[0, 1\], got"):
         UncertaintyBoundaryClassifier(inner, cv="prefit", min_precision=0.8, pos_label="yes").fit(X[300:], named[300:])
+
+
+def test_prefit_without_an_estimator_is_refused(data):
+    with pytest.raises(ValueError, match=r"^estimator must be fitted for cv='prefit', got None\."):
+        UncertaintyBoundaryClassifier(cv="prefit", min_precision=0.8).fit(*data)
+
+
+@pytest.mark.parametrize("cv", [5, "prefit"])
+def test_an_uncertainty_of_the_wrong_axis_is_refused(data, cv):
+    X, y = data
+    inner = LogisticRegression() if cv == 5 else LogisticRegression().fit(X, y)
+    rows = 160 if cv == 5 else 800
+    with pytest.raises(ValueError, match=f"^uncertainty must give one value per row, got 2 for {rows} rows"):
+        UncertaintyBoundaryClassifier(
+            inner, lambda model, X: model.predict_proba(X).std(axis=0), min_precision=0.8, cv=cv
+        ).fit(X, y)
+    model = UncertaintyBoundaryClassifier(
+        inner, lambda model, X: distance(model, X) if len(X) > 3 else [0.1, 0.2], min_precision=0.8, cv=cv
+    ).fit(X, y)
+    with pytest.raises(ValueError, match="got 2 for 3 rows"):
+        model.predict(X[:3])

@@ -122,6 +122,8 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
         if isinstance(self.cv, str):
             if self.cv != "prefit":
                 raise ValueError(f'cv must be a number of folds, a splitter or "prefit", got {self.cv!r}.')
+            if self.estimator is None:
+                raise ValueError("estimator must be fitted for cv='prefit', got None.")
             check_is_fitted(self.estimator)
             self._store_fitted(self.estimator)
             known = getattr(self.estimator, "classes_", self.classes_)
@@ -165,8 +167,11 @@ class UncertaintyBoundaryClassifier(BinaryClassifier):
     def _score(self, estimator: Any, X: Any) -> tuple[Floats, Floats]:
         score = self._positive_of(estimator, X)
         if callable(self.uncertainty):
-            values = to_array(self.uncertainty(estimator, X), "uncertainty")
-            return score, check_scores(values, "uncertainty", probability=False)
+            given = to_array(self.uncertainty(estimator, X), "uncertainty")
+            values = check_scores(given, "uncertainty", probability=False)
+            if len(values) != len(score):
+                raise ValueError(f"uncertainty must give one value per row, got {len(values)} for {len(score)} rows.")
+            return score, values
         if self.uncertainty != "members":
             raise ValueError(
                 f'uncertainty must be a function of (estimator, X) or "members", got {self.uncertainty!r}.'
