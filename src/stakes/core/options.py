@@ -31,7 +31,7 @@ def check_rule(rule: Any, *tables: ScoreTable) -> Rule:
     if not math.isfinite(rule):
         raise ValueError(f"rule must be a finite threshold, got {rule}.")
     outside = any(table.scores[0] < 0.0 or table.scores[-1] > 1.0 for table in tables)
-    return validation.check_number(rule, "rule") if outside else validation.check_unit(rule, "rule")
+    return validation.check_number(rule, "rule") if outside else validation.check_unit(cast("float", rule), "rule")
 
 
 def check_units(scale: str, unit_cost: float, per: float) -> float:
