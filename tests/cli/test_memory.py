@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from stakes import cli
+from stakes.cli import console
 
 FAULTS = """
 import resource, sys
@@ -155,6 +156,13 @@ def test_how_the_work_ends_is_how_the_program_ends(how, code):
     run = subprocess.run([sys.executable, "-c", FATE, how], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == code
     assert ("error: there is not enough memory for these data" in run.stderr) == (how in {"SIGABRT", "SIGSEGV"})
+
+
+def test_a_library_that_does_not_fit_into_a_limit_is_told_from_one_that_is_absent(monkeypatch):
+    monkeypatch.setattr(console, "limit_in_words", lambda: "an address space of 1 GB")
+    full = "libfit.so: failed to map segment from shared object"
+    assert console.explain(ImportError(full)).message == f"{full}: an address space of 1 GB"
+    assert console.explain(ImportError("needs polars")).message == "needs polars"
 
 
 @LIMITED

@@ -129,7 +129,7 @@ def test_columns_that_cannot_be_scores_are_refused_by_the_first_rows(cli, monkey
     ids=["amounts", "groups", "clusters"],
 )
 def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, monkeypatch, more, what):
-    monkeypatch.setattr(task, "_REPORTED", 1)
+    monkeypatch.setattr(task, "_REPORTED", 10**6)  # bytes of 5,000 rows of 3 columns or more
     told = cli("evaluate", "*.parquet", *ASKED, *more)
     assert (told.code, f"{what} in memory: 5,000 rows take about" in told.err) == (0, True), told.err
     assert "; some of the files, or a sample of the rows, take less" in told.err
@@ -146,7 +146,7 @@ def test_what_needs_the_rows_says_so_before_and_is_refused_beyond_memory(cli, mo
 def test_follow_up_says_what_it_takes_before_it_is_read(cli, monkeypatch, folder):
     FRAME.with_columns(years=pl.int_range(pl.len()) % 9 + 0.5).write_parquet(folder / "p.parquet")
     asked = ["--event", "cancer", "--time", "years", "--horizon", "5", "--models", "a,b", "--costs", "0.1:0.4"]
-    monkeypatch.setattr(task, "_REPORTED", 1)
+    monkeypatch.setattr(task, "_REPORTED", 10**6)  # bytes of 5,000 rows of 3 columns or more
     monkeypatch.setattr(task, "physical_memory", lambda: 1000)
     monkeypatch.setattr("stakes.tables.frame_columns", None)  # nothing is read
     refused = cli("evaluate", "p.parquet", "--engine", "polars", *asked)

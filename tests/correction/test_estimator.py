@@ -449,6 +449,29 @@ def test_weights_that_a_library_takes_from_the_labels(data, names):
     assert model.class_weight_[1] / model.class_weight_[0] == pytest.approx(ratio)
 
 
+class SquareRoot(LogisticRegression):
+    """Weights that CatBoost takes from the labels by this name."""
+
+    def __init__(self, auto_class_weights=None):
+        super().__init__()
+        self.auto_class_weights = auto_class_weights
+
+    def fit(self, X, y):
+        weight = np.sqrt((y == 0).sum() / (y == 1).sum())
+        return super().fit(X, y, np.where(y == 1, weight, 1.0))
+
+
+def test_weights_that_catboost_names_are_read_and_others_refused(data):
+    X, y, other, _ = data
+    found = LossCorrectedClassifier(SquareRoot("SqrtBalanced")).fit(X, y)
+    ratio = np.sqrt((y == 0).sum() / (y == 1).sum())
+    expected = undo_class_weight(found.estimator_.predict_proba(other), scale_pos_weight=ratio)
+    assert found.predict_proba(other) == pytest.approx(expected)
+    for unknown in ("Sqrt", "Cubed"):
+        with pytest.raises(ValueError, match=f"auto_class_weights='{unknown}' is not understood"):
+            LossCorrectedClassifier(SquareRoot(unknown)).fit(X, y)
+
+
 def boosters():
     """Boosters with weights and samples that no formula counts, and what is said of them."""
     if (lightgbm := optional("lightgbm")) is not None:
