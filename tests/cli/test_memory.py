@@ -158,7 +158,7 @@ def test_how_the_work_ends_is_how_the_program_ends(how, code):
     assert ("error: there is not enough memory for these data" in run.stderr) == (how in {"SIGABRT", "SIGSEGV"})
 
 
-def test_a_library_that_does_not_fit_into_a_limit_is_told_from_one_that_is_absent(monkeypatch):
+def test_a_library_that_does_not_fit_into_a_limit_is_not_called_absent(monkeypatch):
     monkeypatch.setattr(console, "limit_in_words", lambda: "an address space of 1 GB")
     full = "libfit.so: failed to map segment from shared object"
     assert console.explain(ImportError(full)).message == f"{full}: an address space of 1 GB"
