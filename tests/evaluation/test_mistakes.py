@@ -40,7 +40,7 @@ EVALUATE = {
         "y_prob must be in memory, got LazyFrame: .*evaluate_frame",
     ),
     "an array of three models": ((Y, np.column_stack([RISK] * 3)), {}, r"shape \(60, 3\).*as a mapping.*to evaluate"),
-    "an array of two models": ((Y, np.column_stack([RISK] * 2)), {}, "must sum to 1 in every.*as a mapping.*to evaluate"),
+    "an array of two models": ((Y, np.column_stack([RISK] * 2)), {}, "must sum to 1 in every row.*as a mapping"),
     "no model": ((Y, {}), {}, "y_prob must hold at least one model"),
     "a word for the scores": ((Y, "risk"), {}, "y_prob must be"),
     "a name for the labels": (("ill", RISK), {}, "y_true must be"),
