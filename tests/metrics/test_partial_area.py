@@ -160,3 +160,29 @@ def test_intervals_cover_the_partial_area_of_two_normal_distributions(fpr_bounds
     found = [metric_interval(y, rng.normal(size=1000) + 1.2 * y, "partial_auc_score", **within) for _ in range(runs)]
     missed = sum(not one.interval[0] <= truth <= one.interval[1] for one in found)
     assert missed <= 28  # of 300; at 95% as many or more have a probability of .001
+
+
+@pytest.mark.parametrize(
+    ("power", "fpr", "tpr"),
+    [
+        (0.5, (0.1, 0.5), (0.2, 0.6)),  # in at the left, out at the top
+        (0.5, (0.0, 0.5), (0.2, 0.6)),  # the left is a side of the square
+        (0.5, (0.1, 0.6), (0.2, 1.0)),  # left to right
+        (0.5, (0.1, 0.5), (0.5, 0.6)),  # bottom to top
+        (2.0, (0.2, 0.5), (0.1, 0.6)),  # in at the bottom, out at the right
+        (2.0, (0.2, 0.5), (0.0, 0.6)),  # the bottom is a side of the square
+        (2.0, (0.2, 1.0), (0.1, 0.6)),  # bottom to top
+    ],
+)
+def test_a_curve_cuts_a_corner_where_it_crosses_two_sides_that_meet(power, fpr, tpr):
+    x = np.linspace(0.0, 1.0, 20_001)  # the curve tpr = fpr ** power
+    y = x**power
+    inside = (x > fpr[0]) & (x < fpr[1]) & (y > tpr[0]) & (y < tpr[1])
+    (x0, x1), (y0, y1) = ((v[inside][0], v[inside][-1]) for v in (x, y))
+    left, bottom = abs(x0 - fpr[0]) < 1e-3, abs(y0 - tpr[0]) < 1e-3
+    right, top = abs(x1 - fpr[1]) < 1e-3, abs(y1 - tpr[1]) < 1e-3
+    corner = (left and top and fpr[0] > 0.0 and tpr[1] < 1.0) or (bottom and right and tpr[0] > 0.0 and fpr[1] < 1.0)
+    share = np.arange(1, 501) / 500.0
+    scores = np.concatenate([1.0 - share, 1.0 - share ** (1.0 / power)])
+    table = ScoreTable.from_predictions(np.repeat([0, 1], 500), np.clip(scores, 0.0, 1.0))
+    assert RocWindow.of(fpr, tpr, "raw").cuts_corner(table) == corner
