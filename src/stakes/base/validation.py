@@ -566,9 +566,9 @@ def _no_records(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _texts(column: nw.Series[Any]) -> NDArray[Any]:
-    """Convert texts to Python objects; two distinct texts share two objects, which makes comparisons fast."""
+    """Convert texts to objects, of which two distinct ones share two, which compare fast; numbers stay numbers."""
     distinct = column.unique().to_list()
-    if len(distinct) != 2 or column.null_count():
+    if list(map(type, distinct)) != [str, str]:
         return np.asarray(column.to_numpy())
     is_second = (column == distinct[1]).to_numpy().astype(np.intp)
     return np.array(distinct, dtype=object)[is_second]
