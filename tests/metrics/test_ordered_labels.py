@@ -70,6 +70,25 @@ def test_columns_with_names_are_taken_by_these_and_others_are_asked_for_their_or
         assert call(letters, PROB) == pytest.approx(wanted, rel=1e-12)  # sorted
 
 
+@pytest.mark.parametrize("name", ["cost_matrix_loss", "evaluate_actions", "decision_calibration_test"])
+def test_matrices_without_names_are_taken_in_the_order_of_sorted_categories(name):
+    functions = {
+        "cost_matrix_loss": cost_matrix_loss,
+        "evaluate_actions": lambda *given, **o: evaluate_actions(*given, **o).cost,
+        "decision_calibration_test": lambda *given, **o: decision_calibration_test(*given, **o).gap.value,
+    }
+    call, y = functions[name], as_ordered(KIND, list("abc"), list("abc"))
+    wanted = call(KIND, PROB, matrices=COSTS)
+    for labels in (y, y.array, y.cat.set_categories(["_", *"abcd"])):
+        for prob in (PROB, PROB.tolist(), pd.DataFrame(PROB, columns=list("abc"))):
+            assert call(labels, prob, matrices=COSTS) == wanted
+    for labels in (y.astype(str), y.cat.as_unordered()):
+        with pytest.raises(ValueError, match="matrices do not say which row is of which class"):
+            call(labels, PROB, matrices=COSTS)
+    with pytest.raises(ValueError, match="matrices do not say which row is of which class"):
+        call(y, pd.DataFrame(PROB, columns=list("abc"))[list("cab")], matrices=COSTS)
+
+
 def test_numbers_in_another_order_are_labels_like_texts():
     y = as_ordered(KIND, [3, 2, 1], [3, 2, 1])
     named = NAMED.set_axis([3, 2, 1], axis=1)

@@ -581,7 +581,7 @@ def refuse_unordered(matrices: Any, classes: Sequence[Any], labels: Any, *given:
     as_given = list(range(len(classes)))
     if not any(isinstance(each, str) for each in classes) or _places_of_numbers(classes) == as_given:
         return
-    places = [label_places(names, classes) for each in given if (names := frame_names(each))]
+    places = [label_places(names, classes) for each in given if (names := _names_in_order(each, classes))]
     named = [each for each in places if each is not None]
     if not named or any(each != as_given for each in named):
         raise ValueError(
@@ -589,6 +589,11 @@ def refuse_unordered(matrices: Any, classes: Sequence[Any], labels: Any, *given:
             "labels= in the order of the rows, and of the columns of y_prob where these have no names, or pass a "
             "matrix as a frame of pandas whose index names the classes."
         )
+
+
+def _names_in_order(given: Any, classes: Sequence[Any]) -> list[Any]:
+    """Names of the columns of a frame, or those classes that an ordered Categorical states."""
+    return frame_names(given) or [each for each in ordered_categories(given) or () if each in classes]
 
 
 def _places_of_numbers(names: Sequence[Any]) -> list[int] | None:
