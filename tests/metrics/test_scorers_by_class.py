@@ -50,6 +50,13 @@ def test_texts_in_a_stated_order_score_as_their_numbers_do(name, given):
     assert scores(ordered().cat.set_categories(["none", *ORDER, "deadly"])) == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("name", "given"), GIVEN, ids=str)
+def test_labels_of_none_are_labels_left_out(name, given):
+    model = GaussianNB().fit(X, Y)
+    assert get_scorer(name, labels=None, **given)(model, X, Y) == get_scorer(name, **given)(model, X, Y)
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_search_over_ordered_texts_chooses_what_one_over_their_numbers_does(seed):
     pd = pytest.importorskip("pandas")

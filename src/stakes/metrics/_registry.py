@@ -401,6 +401,8 @@ def get_scorer(name: str, **params: Any) -> Any:
     if metric is MONEY or by_class:
         from stakes.base.estimators import ClassesScorer, DecisionScorer
 
+        if params.get("labels", ()) is None:  # as left out, for then the scorer finds the order itself
+            del params["labels"]
         kind = ClassesScorer if by_class else DecisionScorer
         return kind(function, 1 if metric.greater_is_better else -1, params, "predict_proba")
     return make_scorer(
