@@ -9,11 +9,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
-from stakes import evaluate, expected_regret, undo_class_weight
+from stakes import evaluate, expected_regret, undo_class_weight, undo_sampling
 from stakes.actions import DeferralClassifier
 from stakes.boundary import UncertaintyBoundaryClassifier
 from stakes.correction import LossCorrectedClassifier
 from stakes.metrics import cost_matrix_loss
+from stakes.training import lightgbm_metric
 from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
@@ -123,3 +124,39 @@ def test_functions_take_labels_in_any_column_as_in_an_array(name, kind):
 def test_fractions_in_a_category_are_no_labels(kind):
     with pytest.raises(ValueError, match=r"y_true must hold labels, got fractions \(0.2, 0.7\)"):
         expected_regret(KINDS[kind](np.array([0.2, 0.7, 0.2])), [0.1, 0.2, 0.3], costs=0.2)
+
+
+KIND_OF = r"must be of one kind, got values of {}, str: make them all numbers or all texts\.$"
+
+
+@pytest.mark.parametrize("value", [1, 1.5, True])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_numbers_beside_texts_are_refused_as_labels_in_fit(model, value):
+    rule = "^y " + KIND_OF.format(type(value).__name__)
+    for first, second in ((value, "none"), ("none", value)):
+        mixed = [first, *(second if each else first for each in TRUTH[1:])]
+        for y in (mixed, np.array(mixed, dtype=object), pd.Series(mixed), pd.Series(mixed, dtype="category")):
+            with pytest.raises(ValueError, match=rule):
+                clone(model).set_params(pos_label=value).fit(X, y)
+
+
+HALF, MIXED = np.full((4, 2), 0.5), [1, "none", "none", 1]
+SORTED = {
+    "y_train": lambda: undo_class_weight(HALF, class_weight="balanced", y_train=MIXED),
+    "the classes of class_weight": lambda: undo_class_weight(HALF, class_weight={1: 2.0, "none": 1.0}),
+    "the classes of keep": lambda: undo_sampling(HALF, keep={"none": 0.1, 1: 1.0}),
+    "labels": lambda: lightgbm_metric("ordinal_loss", labels=["low", 1, "high"])(np.arange(3), np.eye(3)),
+    "y_true and labels": lambda: cost_matrix_loss(MIXED, HALF, matrices=1 - np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("name", SORTED)
+def test_numbers_beside_texts_are_refused_where_labels_are_sorted(name):
+    with pytest.raises(ValueError, match=f"^{name} " + KIND_OF.format("int")):
+        SORTED[name]()
+
+
+def test_numbers_beside_texts_are_classes_in_an_order_that_is_stated():
+    given = undo_class_weight(HALF, class_weight="balanced", y_train=[1, *MIXED[1:3], "none"], labels=["none", 1])
+    assert given[0].tolist() == pytest.approx([0.75, 0.25])  # 3 of 4 rows are "none"
+    assert undo_class_weight(HALF, class_weight={1: 3.0}, labels=["none", 1])[0].tolist() == pytest.approx([0.75, 0.25])

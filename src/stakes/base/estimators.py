@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from stakes.base.multiclass import ordered_categories
+from stakes.base.multiclass import ordered_categories, refuse_mixed
 from stakes.base.validation import Floats, one_is_positive, positive_label, refuse_missing, to_array
 from stakes.outputs.text import shorten
 
@@ -277,6 +277,7 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     if len(labels) == 0:
         raise ValueError("y must hold at least one row, got none.")
     refuse_missing(labels, "y")
+    refuse_mixed(labels.tolist(), "y")
     check_classification_targets(labels)
     return labels
 

@@ -301,9 +301,28 @@ def class_index(
     try:
         return _index_of(labels_of_rows, n_classes, labels, one_column=one_column)
     except TypeError:  # text beside times, say, which have no order
-        given = [*labels_of_rows.tolist(), *([] if labels is None else to_array(labels, "labels").tolist())]
-        kinds = ", ".join(sorted({type(value).__name__ for value in given}))
-        raise ValueError(f"y_true and labels must be of one kind, got values of {kinds}.") from None
+        stated = [] if labels is None else to_array(labels, "labels").tolist()
+        refuse_mixed([*labels_of_rows.tolist(), *stated], "y_true and labels")
+        raise
+
+
+def refuse_mixed(labels: list[Any], name: str) -> None:
+    """Refuse labels of several kinds that cannot be sorted, as numbers beside texts cannot.
+
+    Examples
+    --------
+    >>> from stakes.base.multiclass import refuse_mixed
+    >>> refuse_mixed([1, "none"], "y")
+    Traceback (most recent call last):
+    ValueError: y must be of one kind, got values of int, str: make them all numbers or all texts.
+    """
+    try:
+        sorted(set(labels))
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        if len(kinds) > 1:
+            rule = f"{name} must be of one kind, got values of {', '.join(kinds)}"
+            raise ValueError(f"{rule}: make them all numbers or all texts.") from None
 
 
 def counted_from_0(labels_of_rows: NDArray[Any], n_classes: int) -> bool:

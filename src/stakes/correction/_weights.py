@@ -22,6 +22,7 @@ from stakes.base.multiclass import (
     named_values,
     names_of_classes,
     refuse_counted,
+    refuse_mixed,
 )
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
@@ -209,6 +210,7 @@ class Classes:
         elif self.one_column:
             raise ValueError(f"{name} names the classes {', '.join(map(repr, keys))}, {WHICH_IS_POSITIVE}")
         elif len(keys) == self.n:
+            refuse_mixed(keys, f"the classes of {name}")
             order = sorted(keys)
         else:
             raise ValueError(
@@ -312,6 +314,7 @@ class Classes:
             raise ValueError('class_weight="balanced" needs the labels of the training: pass y_train=.')
         seen = training_labels(y_train)
         if self.labels is None:
+            refuse_mixed(seen.tolist(), "y_train")
             order = np.unique(seen)
             order = order[self.named(order.tolist()) or slice(None)]
         else:

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.multiclass import class_columns, is_tensor, named_values, rows_to_host, stated_labels, to_host
+from stakes.base.multiclass import (
+    class_columns,
+    is_tensor,
+    named_values,
+    refuse_mixed,
+    rows_to_host,
+    stated_labels,
+    to_host,
+)
 from stakes.base.outcome import Outcome
 from stakes.core.score_table import ScoreTable, common_label
 from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
@@ -1013,6 +1021,7 @@ def _by_label(monitor: MetricMonitor, labels: Any, scores: Any, *, coded: bool) 
     if stated is None:
         return labels, scores
     order = validation.to_array(stated, "labels")
+    refuse_mixed(order.tolist(), "labels")
     known, columns = np.unique(order), _two_of(monitor, scores) if np.ndim(scores) == 1 else np.asarray(scores)
     if len(known) != len(order) or len(known) != columns.shape[1] or not (coded or _counted(known)):
         return labels, scores  # which the metric refuses
