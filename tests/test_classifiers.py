@@ -10,15 +10,17 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_classification
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_predict, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
 from stakes import expected_regret, get_scorer
@@ -634,6 +636,33 @@ def test_stacking_whose_last_estimator_is_left_to_scikit_learn_gives_probabiliti
     )
     assert np.array_equal(found, stated)
     assert "final_estimator=LogisticRegression()" not in repr(given)  # the caller's own stays as it is
+
+
+SCORES = {
+    "scores": SVC(),
+    "no scores": KMeans(2),
+    "pipeline": make_pipeline(StandardScaler(), RidgeClassifier()),
+    "search": GridSearchCV(SVC(), {"C": [1.0]}, cv=2),
+    "stacking": stacked(SVC()),
+    "search of stacking": GridSearchCV(stacked(SVC()), {"passthrough": [False]}, cv=2),
+    "class": LogisticRegression,
+    "number": 1,
+}
+
+
+@every_model
+@pytest.mark.parametrize("inner", SCORES.values(), ids=SCORES)
+def test_an_estimator_without_probabilities_is_refused_in_fit(data, name, inner):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"^estimator must be a classifier with fit and predict_proba"):
+        clone(MODELS[name]).set_params(estimator=inner).fit(X, y)
+
+
+@pytest.mark.parametrize("inner", ["scores", "no scores", "pipeline", "search", "stacking"])
+def test_a_fitted_estimator_without_probabilities_is_refused_in_fit(data, inner):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"^estimator must be a classifier with fit and predict_proba"):
+        LossCorrectedClassifier(clone(SCORES[inner]).fit(X, y), class_weight=None, prefit=True).fit(X, y)
 
 
 def test_fitted_stacking_is_left_as_it_is(data):

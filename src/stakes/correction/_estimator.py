@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.estimators import (
     BinaryClassifier,
+    check_gives_probabilities,
     find_positive_label,
     fit_weighted,
     is_frozen,
@@ -398,6 +399,7 @@ class LossCorrectedClassifier(BinaryClassifier):
         labels = read_classes(self, y)
         weight = check_weights(sample_weight, len(labels))
         given = LogisticRegression() if self.estimator is None else self.estimator
+        check_gives_probabilities(given)
         prefit = self.prefit or is_frozen(given)
         if prefit and weight is not None:
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
