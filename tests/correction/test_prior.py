@@ -1,4 +1,4 @@
-"""Estimated class shares: the printed iteration and direct maximisation as oracles, the bound, the bootstrap."""
+"""Estimated class shares: the printed iteration and direct maximisation as oracles, the bound, the interval."""
 
 import numpy as np
 import pytest
@@ -19,6 +19,25 @@ def saerens(prob, old, steps=200_000):
             break
         new = after
     return new
+
+
+def statistic(prob, old, weight, k, fixed):
+    """Likelihood ratio of one share: the others by the printed iteration, the effect of weights by matrices."""
+    density, best = prob / old, estimate_prior(prob, training_prior=old, sample_weight=weight, n_resamples=0).prior
+    new, others = np.full(prob.shape[1], (1 - fixed) / (prob.shape[1] - 1)), np.arange(prob.shape[1]) != k
+    new[k] = fixed
+    for _ in range(20_000):
+        after = weight @ (density * new / (density @ new)[:, None])
+        after[others] *= (1 - fixed) / after[others].sum()
+        after[k] = fixed
+        if np.abs(after - new).max() < 1e-15:
+            break
+        new = after
+    order = [k, *np.flatnonzero(others & (new > 1e-9))]  # the last absorbs what the first and the others gain
+    slope = (density[:, order[:-1]] - density[:, order[-1:]]) / (density @ new)[:, None]
+    inverse = np.linalg.inv((slope * weight[:, None]).T @ slope)
+    effect = (inverse @ (slope * weight[:, None] ** 2).T @ slope @ inverse)[0, 0] / inverse[0, 0]
+    return 2 * weight @ np.log((density @ best) / (density @ new)) / effect
 
 
 def shifted_population(rng, old, new, n):
@@ -64,18 +83,62 @@ def test_gap_bounds_what_is_left_to_gain():
         assert best.log_likelihood_gain - early.log_likelihood_gain <= len(prob) * early.gap + 1e-12
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_interval_ends_where_the_likelihood_ratio_test_rejects(k, weighted):
+    rng = np.random.default_rng(k)
+    prob, old = rng.dirichlet(np.full(k, 0.7), 200), np.full(k, 1 / k)
+    prob[:, -1] *= 0.2  # rarer
+    prob /= prob.sum(axis=1, keepdims=True)
+    weight = 5.0 * (prob[:, 0] < 0.2) + rng.exponential(1.0, 200) if weighted else np.ones(200)
+    found = estimate_prior(prob, training_prior=old, sample_weight=weight, confidence_level=0.9)
+    for j in range(k):
+        low, high = found.ci_low[j], found.ci_high[j]
+        assert 0 <= low <= found.prior[j] <= high < 1
+        for end in (low, high):
+            if end > 0:
+                assert statistic(prob, old, weight, j, end) == pytest.approx(chi2.ppf(0.9, 1), rel=1e-5)
+        if low == 0:
+            assert statistic(prob, old, weight, j, 1e-9) <= chi2.ppf(0.9, 1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_interval_of_two_classes_agrees_with_the_p_value(weighted):
+    prob, _ = shifted_population(np.random.default_rng(9), 0.5, 0.3, 400)
+    weight = 1.0 + 3.0 * prob if weighted else None
+    low, high = estimate_prior(prob, training_prior=0.5, sample_weight=weight).interval
+    for end in (low, high):
+        moved = shift_prior(prob, training_prior=0.5, prior=end)
+        p_value = estimate_prior(moved, training_prior=end, sample_weight=weight, n_resamples=0).p_value
+        assert p_value == pytest.approx(0.05, abs=1e-7)
+
+
+def test_interval_of_an_estimate_of_0_or_1_has_a_width():
+    logit = np.log(0.02 / 0.98) + 3 * np.linspace(-2, 2, 100) - 4.5
+    none = estimate_prior(1 / (1 + np.exp(-logit)), training_prior=0.02)
+    assert none.prior == none.ci_low == 0
+    assert none.p_value > 0.05
+    assert 0.02 < none.ci_high < 0.05
+    one = estimate_prior([0.3], training_prior=0.2)
+    assert (one.prior, *one.interval) == (1, 0, 1)
+    absent = estimate_prior([[0.5, 0.5, 0.0]] * 100, training_prior=[0.4, 0.3, 0.3])
+    assert absent.ci_high[2] == pytest.approx(1 - np.exp(-chi2.ppf(0.95, 1) / 200), rel=1e-6)
+    alone = estimate_prior([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], training_prior=[0.5, 0.5])
+    tiny = estimate_prior([5e-324, 1e-200, 0.5, 0.9], training_prior=0.5, sample_weight=[1, 2, 1, 1])
+    assert tiny.ci_low < tiny.prior < tiny.ci_high < 1
+    assert 0 < alone.ci_low[0] < alone.prior[0] < alone.ci_high[0] < 1
+
+
 @pytest.mark.simulation
-def test_share_of_a_shifted_population_is_found_and_covered():
-    rng = np.random.default_rng(4)
-    covered, widths, estimates = 0, [], []
-    for _ in range(60):
-        prob, _ = shifted_population(rng, 0.5, 0.15, 400)
-        found = estimate_prior(prob, training_prior=0.5, n_resamples=100, confidence_level=0.9, random_state=rng)
-        covered += found.ci_low <= 0.15 <= found.ci_high
-        widths.append(found.ci_high - found.ci_low)
-        estimates.append(found.prior)
-    assert 45 <= covered <= 60  # 54 expected, four standard errors
-    assert np.mean(widths) == pytest.approx(2 * 1.645 * np.std(estimates), rel=0.24)
+@pytest.mark.parametrize(("n", "old", "share"), [(100, 0.02, 0.02), (200, 0.3, 0.05), (400, 0.5, 0.15)])
+def test_share_of_a_shifted_population_is_covered(n, old, share):
+    rng, covered = np.random.default_rng(4), 0
+    for _ in range(200):
+        y = rng.random(n) < share
+        prob = 1 / (1 + (1 - old) / old * np.exp(4.5 - 3 * rng.normal(3.0 * y, 1.0)))
+        found = estimate_prior(prob, training_prior=old)
+        covered += found.ci_low <= share <= found.ci_high
+    assert covered >= 181  # 190 expected, three standard errors
 
 
 def test_probabilities_moved_to_the_estimate_average_to_it():
@@ -137,16 +200,16 @@ def test_class_without_support_gets_share_zero():
     assert found.at_boundary
 
 
-def test_bootstrap_is_reproducible_and_optional():
+def test_interval_draws_nothing_and_is_optional():
     prob = np.random.default_rng(7).random(100)
-    one, two = (estimate_prior(prob, training_prior=0.5, n_resamples=30, random_state=1) for _ in range(2))
+    one, two = (estimate_prior(prob, training_prior=0.5, n_resamples=30 * k, random_state=k) for k in (1, 2))
     assert (one.ci_low, one.ci_high) == (two.ci_low, two.ci_high)
     assert np.isnan(estimate_prior(prob, training_prior=0.5, n_resamples=0).ci_low)
 
 
 def test_the_interval_reaches_as_far_above_a_share_of_many_rows_as_below():
     prob, _ = shifted_population(np.random.default_rng(8), 0.5, 0.4, 2000)
-    found = estimate_prior(prob, training_prior=0.5, n_resamples=100, random_state=0)
+    found = estimate_prior(prob, training_prior=0.5)
     assert 0.6 < (found.ci_high - found.prior) / (found.prior - found.ci_low) < 1.6
 
 

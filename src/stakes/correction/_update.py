@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -887,6 +888,7 @@ _EM_STEPS = 20
 _RIDGE = 1e-13
 _HALVINGS = 60
 _LEAST_GAP = 1e-14
+_INSIDE = 1e-3  # least share that a maximisation starts from
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -898,7 +900,7 @@ class PriorEstimate(Tabular):
     prior : float or ndarray of shape (K,)
         Share of positives, or of every class.
     ci_low, ci_high : float or ndarray of shape (K,)
-        Bootstrap percentile interval; nan without a bootstrap.
+        Interval: the shares that a likelihood-ratio test does not reject; nan with ``n_resamples=0``.
     log_likelihood_gain : float
         By how much the log likelihood exceeds that of the old shares, of weighted rows divided by the design effect.
     p_value : float
@@ -910,11 +912,11 @@ class PriorEstimate(Tabular):
     n_iterations : int
         Steps taken, of expectation-maximisation and of Newton's method together.
     at_boundary : bool
-        Whether a class has share zero: the interval and p-value are then doubtful.
+        Whether a class has share zero: the interval and p-value are then approximate.
     confidence_level : float
         Of the interval.
     n_resamples : int
-        Number of resamples.
+        As asked for: 0 for no interval.
 
     Examples
     --------
@@ -955,7 +957,7 @@ class PriorEstimate(Tabular):
         span = ""
         if self.n_resamples and np.ndim(self.prior) == 0:
             span = f", {level_name(self.confidence_level)} interval {self.ci_low:.4g} to {self.ci_high:.4g}"
-        return f"PriorEstimate({shown}{span}, {state}, no shift: p = {self.p_value:.3g})"
+        return f"PriorEstimate({shown}{span}, {state}, test of no shift: p = {self.p_value:.3g})"
 
 
 def estimate_prior(
@@ -984,16 +986,15 @@ def estimate_prior(
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     n_resamples : int, default 200
-        Resamples of the rows for the interval; 0 for none. The interval holds the model's errors fixed: it does not
-        cover probabilities that are wrong.
+        0 for no interval, which takes longer with many classes. Other numbers are alike: nothing is resampled.
     confidence_level : float, default 0.95
-        Of the interval, in (0, 1).
+        Of the interval, at least 0.5 and less than 1.
     tolerance : float, default 1e-10
         Bound on what a better optimum could add to the mean log likelihood, 1e-14 or more.
     max_iterations : int, default 500
         Steps at most; ``converged`` says whether they sufficed.
     random_state : int, numpy Generator or None, default 0
-        For the bootstrap.
+        Has no effect: nothing is drawn.
 
     Returns
     -------
@@ -1010,6 +1011,10 @@ def estimate_prior(
     sum_i log sum_y g_iy prior_y / training_prior_y. Its first steps are followed by sequential quadratic programming
     (Kim, Carbonetto, Stephens and Anitescu 2020), which ends in the same maximum and does not creep. A class may get
     share 0.
+
+    The interval of a share holds what a likelihood-ratio test does not reject, with the other shares free: of two
+    classes it holds ``training_prior`` where ``p_value`` is at least 1 - ``confidence_level``, and it has a width where
+    the estimate is 0. It takes the probabilities as right: it does not cover a model's errors.
 
     Examples
     --------
@@ -1042,23 +1047,57 @@ def estimate_prior(
     order = validation.settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     best, gap, steps = _maximise(density, share, before, stop)
-    draws = _bootstrap(density, share, best, stop, validation.generator(random_state).spawn(n_resamples))
-    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    low, high = np.quantile(draws, tails, axis=0) if n_resamples else np.full((2, len(before)), np.nan)
-    prior, low, high = (float(values[1]) if binary else values for values in (best, low, high))
-    size = share.sum() / (1.0 if weight is None else _prior_effect(density, share))
+    validation.generator(random_state)
+    ends = np.full((len(before), 2), np.nan)
+    for k in range(int(binary), len(before)) if n_resamples else ():
+        ends[k] = _share_interval(density, share, best, k, level=level, stop=stop)
+    prior, low, high = (float(values[1]) if binary else values for values in (best, *ends.T))
+    size = share.sum() / (1.0 if weight is None else _prior_effect(density[:, 1:] - density[:, :1], share))
     gain = size * (_mean_log(density @ best, share) - _mean_log(density @ before, share))
     p_value, at_boundary = chi2_tail(2.0 * gain, len(before) - 1), bool(np.any(best <= 0.0))
     fit = (gain, p_value, gap, gap <= stop[0], steps, at_boundary)
     return PriorEstimate(prior, low, high, *fit, level, n_resamples)
 
 
-def _prior_effect(density: Floats, share: Floats) -> float:
-    """Mean factor by which weights inflate the variance of shares that have not moved (Rao and Scott 1984)."""
-    slope = density[:, 1:] - density[:, :1]  # of the log mixture, which is 0 there
+def _prior_effect(slope: Floats, share: Floats) -> float:
+    """Mean factor by which weights inflate the variance of shares, from slopes of the log mixture (Rao, Scott 1984)."""
     information, meat = (slope.T @ (slope * weight[:, None]) for weight in (share, share**2))
     effect = float(np.trace(np.linalg.lstsq(information, meat, rcond=None)[0])) / slope.shape[1]
     return effect or 1.0
+
+
+def _share_interval(
+    density: Floats, share: Floats, best: Floats, k: int, *, level: float, stop: tuple[float, int]
+) -> tuple[float, float]:
+    """Ends of the shares of class k that a likelihood-ratio test with free shares of the others does not reject."""
+    from scipy.optimize import brentq
+
+    value, top = float(best[k]), _mean_log(density @ best, share)
+    start, others = np.maximum(np.delete(best, k), _INSIDE), np.delete(density, k, axis=1)
+    limit = -NormalDist().inv_cdf((1.0 - level) / 2.0)
+
+    @cache
+    def excess(fixed: float) -> float:
+        """By how much the root of the statistic, nearly linear in the share, exceeds its limit."""
+        parts = fixed * density[:, [k]] + (1.0 - fixed) * others
+        ruled_out = bool(parts.max(axis=1).min() < validation.SQUARED_WELL[0])  # by some row
+        if fixed == value or ruled_out:
+            return -limit if fixed == value else limit
+        free, _, _ = _maximise(parts, share, start, stop, em_steps=0)
+        size = share.sum() / (1.0 if np.all(share == 1.0) else _free_effect(density[:, k], others, free, fixed, share))
+        return math.sqrt(2.0 * size * max(top - _mean_log(parts @ free, share), 0.0)) - limit
+
+    low, high = (end if excess(end) <= 0.0 else float(brentq(excess, end, value)) for end in (0.0, 1.0))
+    return low, high
+
+
+def _free_effect(own: Floats, others: Floats, free: Floats, fixed: float, share: Floats) -> float:
+    """Factor by which weights inflate the variance of one share where the others are free."""
+    rest, root = others @ free, np.sqrt(share)
+    slopes = np.column_stack([own, others[:, free > 0.0]]) - rest[:, None]
+    slopes *= (root / (fixed * own + (1.0 - fixed) * rest))[:, None]
+    slope = slopes[:, 0] - slopes[:, 1:] @ np.linalg.lstsq(slopes[:, 1:], slopes[:, 0], rcond=None)[0]
+    return _prior_effect((slope / root)[:, None], share)
 
 
 def _maximise(
@@ -1107,16 +1146,3 @@ def _newton(density: Floats, share: Floats, prior: Floats, mixture: Floats, grad
 
 def _mean_log(mixture: Floats, share: Floats) -> float:
     return float(np.dot(np.log(mixture), share) / share.sum())
-
-
-def _bootstrap(
-    density: Floats, share: Floats, start: Floats, stop: tuple[float, int], generators: Sequence[np.random.Generator]
-) -> Floats:
-    """Bootstrap estimates, each started near the first estimate within the simplex."""
-    inside = np.maximum(start, 1e-3)
-    draws = np.empty((len(generators), density.shape[1]))
-    for draw, rng in zip(draws, generators, strict=True):
-        drawn = rng.multinomial(len(share), np.full(len(share), 1.0 / len(share)))
-        seen = drawn > 0
-        draw[:] = _maximise(density[seen], (share * drawn)[seen], inside, stop, em_steps=0)[0]
-    return draws
