@@ -387,7 +387,9 @@ class DecompositionInterval(Tabular):
         DSC / UNC, the skill after recalibration; the H-measure if ``costs`` are those of the H-measure.
     saving : Estimate
         What isotonic recalibration saves of S where it is fitted to other rows, as many as these less one fold: less
-        than MCB, and below zero where it costs more than it mends.
+        than MCB, and below zero where it costs more than it mends. Its interval leaves out how fits to other rows
+        differ: where overconfident scores had 30 to 45 events, 95% intervals held it in 86% to 90% of samples, with
+        140 events in 92%.
     in_sample : dict
         The values of :func:`decompose`, whose recalibration is fitted to the same rows.
     scale : str
