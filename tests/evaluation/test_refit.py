@@ -6,7 +6,16 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import PredefinedSplit, RepeatedStratifiedKFold, ShuffleSplit, cross_val_predict
+from sklearn.model_selection import (
+    GroupKFold,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -17,6 +26,7 @@ from stakes import costs, expected_regret
 from stakes.evaluation import evaluate_estimator, select_estimator
 from stakes.evaluation._refit import plus632
 from stakes.inference import select_best
+from stakes.training import HBlockSplit
 
 
 class Given(ClassifierMixin, BaseEstimator):
@@ -28,6 +38,21 @@ class Given(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return np.column_stack([1 - np.asarray(X)[:, 0], np.asarray(X)[:, 0]])
+
+
+class Folds:
+    """Three folds, each written in a form of its own."""
+
+    def __init__(self, form):
+        self.form = form
+
+    def split(self, X, y=None, groups=None):  # noqa: ARG002
+        for k in range(3):
+            inside = np.arange(len(X)) % 3 == k
+            yield self.form(~inside), self.form(inside)
+
+    def get_n_splits(self, X=None, y=None, groups=None):  # noqa: ARG002
+        return 3
 
 
 def drawn(n, seed):
@@ -133,6 +158,44 @@ def test_clusters_are_not_divided():
     honest = evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters)
     assert leaked.cost < 0.5 * honest.cost
     evaluate_estimator(tree, X, y, costs=0.2, repeats=1, clusters=clusters, method="632+", n_resamples=5)
+
+
+PATIENTS = np.repeat(np.arange(60), 6)
+
+
+def noise_of_patients():
+    """Visits of patients, alike within each of them, and outcomes of patients that have nothing to do with these."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 3)), 6, axis=0) + 0.01 * rng.normal(size=(360, 3))
+    return X, np.repeat(rng.random(60) < 0.3, 6)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [HBlockSplit(6), StratifiedKFold(5), PredefinedSplit(np.arange(360) % 6), Folds(np.flatnonzero), Folds(np.array)],
+    ids=lambda cv: type(cv).__name__,
+)
+@pytest.mark.filterwarnings("error")
+def test_folds_that_divide_clusters_are_refused(cv):
+    X, y = noise_of_patients()
+    with pytest.raises(
+        ValueError, match=rf"cv must not divide clusters .* got a fold of {type(cv).__name__} with rows of"
+    ):
+        evaluate_estimator(KNeighborsClassifier(3), X, y, costs=(0.1, 0.5), cv=cv, repeats=1, clusters=PATIENTS)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [5, GroupKFold(5), StratifiedGroupKFold(5), PredefinedSplit(PATIENTS % 5)],
+    ids=lambda cv: type(cv).__name__,
+)
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_learnt_from_noise_where_clusters_stay_whole(cv):
+    X, y = noise_of_patients()
+    asked = {"costs": (0.1, 0.5), "cv": cv, "repeats": 1, "clusters": PATIENTS}
+    found = evaluate_estimator(KNeighborsClassifier(3), X, y, **asked)
+    references = [expected_regret(y, np.full(360, score), costs=(0.1, 0.5)) for score in (0.0, 1.0)]
+    assert found.cost > min(references)  # of treating no one and everyone, which no model of noise beats
 
 
 def test_two_estimators_are_compared_on_their_rows():
@@ -329,26 +392,12 @@ def test_folds_that_test_a_row_several_times_or_never_are_refused(cv, counts):
         evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=cv, repeats=1)
 
 
-class Folds:
-    """Three folds, each written in a form of its own."""
-
-    def __init__(self, form):
-        self.form = form
-
-    def split(self, X, y=None, groups=None):  # noqa: ARG002
-        for k in range(3):
-            inside = np.arange(len(X)) % 3 == k
-            yield self.form(~inside), self.form(inside)
-
-    def get_n_splits(self, X=None, y=None, groups=None):  # noqa: ARG002
-        return 3
-
-
 @pytest.mark.parametrize("form", [lambda mask: mask, lambda mask: np.flatnonzero(mask) - 60], ids=["masks", "negative"])
 def test_folds_may_be_masks_or_places_from_the_end(form):
     X, y = np.linspace(0.1, 0.9, 60)[:, None], np.arange(60) % 2
     plain, other = (
-        evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=Folds(each), repeats=1).cost
+        evaluate_estimator(Given(), X, y, costs=(0.1, 0.5), cv=Folds(each), repeats=1)
         for each in (np.flatnonzero, form)
     )
-    assert plain == other
+    assert plain.cost == other.cost
+    assert plain.rows.inflation == other.rows.inflation == 1 + 60 / 40

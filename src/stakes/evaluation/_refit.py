@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -305,7 +306,7 @@ def evaluate_estimator(
     method : {"cv", "harrell", "632+"}, default "cv"
         Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap.
     cv : int or splitter, default 10
-        Of the cross-validation.
+        Of the cross-validation; a splitter that divides ``clusters`` is refused.
     repeats : int, default 5
         Of the cross-validation.
     n_resamples : int, default 100
@@ -464,13 +465,28 @@ class _Task:
             if isinstance(cv, str) or not hasattr(cv, "split"):
                 kind = StratifiedKFold if codes is None else StratifiedGroupKFold
                 splitter = kind(self.folds(cv), shuffle=True, random_state=seed)
-            for fit, judge in splitter.split(np.zeros((len(self.y), 1)), self.y, codes):
+            for fit, judge in self.divided(splitter, codes):
                 if self.y[fit].all() or not self.y[fit].any():
                     raise ValueError(
                         f"cv must leave both classes to fit on, got {len(fit)} rows of one class: some fold holds "
                         "all rows of the other; pass fewer folds or more rows."
                     )
                 yield fit, judge
+
+    def divided(self, splitter: Any, codes: Integers | None) -> list[tuple[Integers, Integers]]:
+        """Places of the rows that each fold fits to and judges, or raise where some cluster has rows in both."""
+        places, none = np.arange(len(self.y)), np.zeros((len(self.y), 1))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored")
+            pairs = [(places[fit], places[judge]) for fit, judge in splitter.split(none, self.y, codes)]
+        for fit, judge in pairs if codes is not None else ():
+            both = len(np.intersect1d(codes[fit], codes[judge]))
+            if both:
+                raise ValueError(
+                    f"cv must not divide clusters between fitting and judging, got a fold of {type(splitter).__name__} "
+                    f"with rows of {both} in both: pass a number of folds, GroupKFold or StratifiedGroupKFold."
+                )
+        return pairs
 
     def folds(self, cv: Any) -> int:
         """A number of folds that the rows can be divided into, or raise."""
@@ -485,9 +501,9 @@ class _Task:
         losses, per = np.full((repeats, len(self.y)), np.nan), len(pairs) // repeats
         areas, first = [], np.full(len(self.y), np.nan)
         for repeat in range(repeats):
-            rows, times = np.arange(len(self.y)), np.zeros(len(self.y), dtype=np.intp)
-            for _, test in pairs[repeat * per : (repeat + 1) * per]:  # places, or which rows they are
-                np.add.at(times, rows[test], 1)
+            times = np.zeros(len(self.y), dtype=np.intp)
+            for _, test in pairs[repeat * per : (repeat + 1) * per]:
+                np.add.at(times, test, 1)
             if np.any(times != 1):
                 none, several = int(np.count_nonzero(times == 0)), int(np.count_nonzero(times > 1))
                 raise ValueError(
