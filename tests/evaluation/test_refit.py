@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn import model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     PredefinedSplit,
     RepeatedStratifiedKFold,
@@ -23,10 +25,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replications import refitting
 from stakes import costs, expected_regret
-from stakes.evaluation import evaluate_estimator, select_estimator
+from stakes.actions import DeferralClassifier
+from stakes.boundary import UncertaintyBoundaryClassifier
+from stakes.correction import LossCorrectedClassifier
+from stakes.evaluation import evaluate, evaluate_estimator, select_estimator
 from stakes.evaluation._refit import plus632
 from stakes.inference import select_best
 from stakes.training import HBlockSplit
+from stakes.utility import ExpectedUtilityClassifier, PlugInThresholdClassifier
 
 
 class Given(ClassifierMixin, BaseEstimator):
@@ -338,6 +344,45 @@ def test_fits_say_how_far_they_are(capfd):
     evaluate_estimator(Given(), np.abs(X[:, :1]) % 1.0, y, costs=0.3, cv=3, repeats=1, verbose=11)
     told = capfd.readouterr()
     assert "Done" in told.out + told.err
+
+
+OWN_RULES = [
+    PlugInThresholdClassifier(LogisticRegression()),
+    ExpectedUtilityClassifier(LogisticRegression()),
+    DeferralClassifier(LogisticRegression()),
+    UncertaintyBoundaryClassifier(LogisticRegression()),
+]
+if hasattr(model_selection, "FixedThresholdClassifier"):  # from scikit-learn 1.5 on
+    OWN_RULES += [
+        model_selection.FixedThresholdClassifier(LogisticRegression(), threshold=0.999),
+        model_selection.TunedThresholdClassifierCV(LogisticRegression(), cv=3),
+    ]
+
+
+@pytest.mark.parametrize("own", OWN_RULES, ids=lambda own: type(own).__name__)
+@pytest.mark.parametrize("around", ["nothing", "pipeline", "search"])
+def test_a_classifier_whose_own_decisions_would_not_be_judged_is_refused(own, around):
+    X, y = make_classification(100, random_state=0)
+    wrapped = {
+        "nothing": own,
+        "pipeline": make_pipeline(StandardScaler(), own),
+        "search": GridSearchCV(own, {"estimator__C": [0.1, 1.0]}),
+    }
+    message = f"estimator must leave decisions to its .* got {type(own).__name__}, whose own rule would not be judged"
+    with pytest.raises(ValueError, match=message):
+        evaluate_estimator(wrapped[around], X, y, costs=0.2, cv=5, repeats=1)
+
+
+def test_own_decisions_are_judged_as_scores_of_0_and_1():
+    """As the refusal of a classifier with a threshold of its own advises: one of 0.999 costs twice as much."""
+    X, y = make_classification(300, weights=[0.8], flip_y=0.1, random_state=0)
+    acts = cross_val_predict(LogisticRegression(), X, y, cv=5, method="predict_proba")[:, 1] >= 0.999
+    by_hand = np.where(y == 1, 0.8 * ~acts, 0.2 * acts).mean()
+    assert evaluate(y, {"own": acts}, costs=0.2)["own"].score == pytest.approx(by_hand, abs=1e-15)
+    found = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, cv=5, repeats=1)
+    assert found.cost < 0.5 * by_hand
+    corrected = LossCorrectedClassifier(LogisticRegression())  # which changes probabilities, and has no rule of its own
+    assert evaluate_estimator(corrected, X, y, costs=0.2, cv=5, repeats=1).cost == found.cost
 
 
 ROWS = np.arange(20.0)[:, None]

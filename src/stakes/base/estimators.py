@@ -17,6 +17,7 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics._scorer import _Scorer
 from sklearn.model_selection import check_cv
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -376,10 +377,12 @@ def _columns_in_order(prob: NDArray[Any], classes: list[Any], order: list[Any]) 
 
 
 def innermost(estimator: Any) -> Any:
-    """Return the estimator that decides within pipelines, searches and frozen estimators."""
+    """Return the estimator that decides within pipelines, searches (fitted or not) and frozen estimators."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
+        elif isinstance(estimator, BaseSearchCV):
+            estimator = estimator.estimator
         elif isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         elif is_frozen(estimator):

@@ -41,9 +41,23 @@ def check_fittable(estimator: Any, X: Any, y: ArrayLike) -> NDArray[Any]:
     from stakes.base.estimators import check_gives_probabilities  # brings scikit-learn
 
     check_gives_probabilities(estimator)
+    _refuse_own_rule(estimator)
     target = _check_target(y)
     _check_rows(X, len(target))
     return target
+
+
+def _refuse_own_rule(estimator: Any) -> None:
+    """Refuse a classifier whose decisions are not those that its probabilities and the costs lead to."""
+    from stakes.base.estimators import follows_own_rule, innermost
+
+    inner = innermost(estimator)
+    if follows_own_rule(inner):
+        raise ValueError(
+            f"estimator must leave decisions to its probabilities and costs=, got {type(inner).__name__}, whose own "
+            "rule would not be judged: pass the estimator in it, or give evaluate the decisions of cross_val_predict "
+            "of scikit-learn, as scores of 0 and 1."
+        )
 
 
 def _check_target(y: ArrayLike) -> NDArray[Any]:
@@ -296,7 +310,8 @@ def evaluate_estimator(
     Parameters
     ----------
     estimator : classifier or pipeline with ``predict_proba``
-        Cloned and fitted anew each time; any selection or tuning belongs inside it.
+        Cloned and fitted anew each time; any selection or tuning belongs inside it. It is judged by the decisions that
+        its probabilities and ``costs`` lead to, so that one with a threshold or rule of its own is refused.
     X : array_like of shape (n, n_features)
         Rows, as the estimator takes them.
     y : array_like of shape (n,)
@@ -333,8 +348,8 @@ def evaluate_estimator(
     Raises
     ------
     ValueError
-        For invalid data or settings, and for ``method="harrell"`` where the estimator overfits so much that half of the
-        optimism or more would be left.
+        For invalid data or settings, a classifier that decides by a rule of its own, and ``method="harrell"`` where the
+        estimator overfits so much that half of the optimism or more would be left.
 
     Notes
     -----
