@@ -1,15 +1,22 @@
 """Estimators judged by fitting them again: the oracle's pooled and averaged values, .632+, refusal, and simulation."""
 
+import re
+
 import numpy as np
 import pytest
+import sklearn
 from scipy.stats import norm
 from sklearn import model_selection
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    KFold,
     PredefinedSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -26,6 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replications import refitting
 from stakes import costs, expected_regret
 from stakes.actions import DeferralClassifier
+from stakes.base.estimators import part_with_folds
 from stakes.boundary import UncertaintyBoundaryClassifier
 from stakes.correction import LossCorrectedClassifier
 from stakes.evaluation import evaluate, evaluate_estimator, select_estimator
@@ -139,6 +147,56 @@ def test_harrell_is_refused_where_the_fit_interpolates():
         ValueError, match=r'method="harrell" is refused: the estimator overfits .relative overfitting 0\.[5-9]'
     ):
         evaluate_estimator(tree, X, y, costs=(0.1, 0.3), method="harrell", n_resamples=20, repeats=1)
+
+
+TREE = DecisionTreeClassifier(random_state=0)
+SEARCH = GridSearchCV(TREE, {"max_depth": [2, None]}, scoring="neg_brier_score")
+MEMBERS = [("tree", TREE), ("calibrated", CalibratedClassifierCV(TREE, cv=3))]
+DIVIDING = [
+    ("GridSearchCV", SEARCH),
+    ("CalibratedClassifierCV", CalibratedClassifierCV(TREE)),
+    ("StackingClassifier", StackingClassifier([("tree", TREE)], LogisticRegression(), cv=KFold(3))),
+    ("LogisticRegressionCV", LogisticRegressionCV(cv=3)),
+    ("PlugInThresholdClassifier", BaggingClassifier(PlugInThresholdClassifier(TREE))),
+    ("CalibratedClassifierCV", VotingClassifier(MEMBERS, voting="soft")),
+    ("RFECV", make_pipeline(StandardScaler(), RFECV(LogisticRegression(), cv=3), LogisticRegression())),
+    ("GridSearchCV", LossCorrectedClassifier(SEARCH)),
+]
+
+
+@pytest.mark.parametrize("method", ["harrell", "632+"])
+@pytest.mark.parametrize(("part", "estimator"), DIVIDING)
+def test_resampling_is_refused_where_folds_inside_would_divide_copies_of_a_row(method, part, estimator):
+    X, y = drawn(100, 0)
+    with pytest.raises(ValueError, match=rf'method="{re.escape(method)}" is refused: .* folds within {part} would'):
+        evaluate_estimator(estimator, X, y, costs=(0.1, 0.3), method=method, n_resamples=2, repeats=1)
+
+
+def test_resampling_goes_on_where_no_part_divides_its_rows():
+    X, y = drawn(100, 0)
+    plain = make_pipeline(
+        StandardScaler(), VotingClassifier([("a", LogisticRegression()), ("b", Given())], voting="soft")
+    )
+    assert part_with_folds(plain) is None
+    assert part_with_folds(CalibratedClassifierCV(TREE, cv="prefit")) is None
+    if hasattr(sklearn, "frozen"):
+        frozen = sklearn.frozen.FrozenEstimator(LogisticRegression().fit(*drawn(100, 1)))
+        found = evaluate_estimator(
+            CalibratedClassifierCV(frozen, cv=3), X, y, costs=(0.1, 0.3), method="632+", n_resamples=2, repeats=1
+        )
+        assert found.cost > 0.0
+
+
+def test_a_search_within_resamples_takes_what_memorises_rows():
+    """Why it is refused: of the two trees of the search, the one that costs less on new rows is taken from samples."""
+    taken = []
+    for seed in range(8):
+        X, y = drawn(250, seed)
+        rows = np.random.default_rng(seed).integers(250, size=250)
+        taken.append([clone(SEARCH).fit(X[each], y[each]).best_params_["max_depth"] for each in (slice(None), rows)])
+    of_samples, of_resamples = zip(*taken, strict=True)
+    assert of_samples.count(2) == 8
+    assert of_resamples.count(None) >= 4
 
 
 @pytest.mark.simulation

@@ -255,6 +255,18 @@ def unfitted(estimator: Any) -> Any:
     return copy
 
 
+def part_with_folds(estimator: Any) -> Any:
+    """Return the first part of an unfitted estimator that divides the rows that it is fitted to by ``cv``, or None."""
+    inside = estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ()
+    for part in (estimator, *inside):
+        fitted = is_frozen(getattr(part, "estimator", None))  # nothing is fitted to some rows but not to their copies
+        if hasattr(part, "get_params") and not isinstance(part, type) and not fitted:
+            own = part.get_params(deep=False)
+            if "cv" in own and not isinstance(own["cv"], str):  # "prefit"
+                return part
+    return None
+
+
 def read_two_classes(estimator: Any, y: Any) -> NDArray[Any]:
     """Return the labels as an array, and set ``classes_`` and ``pos_label_``, the label of the positive class."""
     if estimator.estimator is not None:

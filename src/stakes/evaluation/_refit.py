@@ -319,7 +319,9 @@ def evaluate_estimator(
     costs : CostDistribution, tuple of float, or float
         How much each cost ratio counts.
     method : {"cv", "harrell", "632+"}, default "cv"
-        Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap.
+        Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap. The two
+        bootstraps refuse an estimator with folds inside, as searches and calibration have (a parameter ``cv``): these
+        would divide the copies of a row.
     cv : int or splitter, default 10
         Of the cross-validation; a splitter that divides ``clusters`` is refused.
     repeats : int, default 5
@@ -348,8 +350,9 @@ def evaluate_estimator(
     Raises
     ------
     ValueError
-        For invalid data or settings, a classifier that decides by a rule of its own, and ``method="harrell"`` where the
-        estimator overfits so much that half of the optimism or more would be left.
+        For invalid data or settings, a classifier that decides by a rule of its own, a bootstrap of an estimator that
+        divides its rows into folds, and ``method="harrell"`` where the estimator overfits so much that half of the
+        optimism or more would be left.
 
     Notes
     -----
@@ -372,6 +375,8 @@ def evaluate_estimator(
     validation.check_choice(method, "method", METHODS)
     asked = Options(costs=as_costs(costs), confidence_level=confidence_level, scale=scale).checked()
     target = check_fittable(estimator, X, y)
+    if method != "cv":
+        _refuse_folds(estimator, method)
     task = _Task(estimator, X, target, both_classes(validation.check_labels(target, pos_label)), asked, n_jobs, verbose)
     codes, rng = check_dependence(clusters, None, len(target))[0], validation.generator(random_state)
     splits = list(task.splits(cv, validation.check_whole(repeats, "repeats", 1), codes, rng))
@@ -396,6 +401,18 @@ def evaluate_estimator(
 def _same(first: Integers | None, second: Integers | None) -> bool:
     """Whether two sets of clusters are the same rows together."""
     return first is second or (first is not None and second is not None and np.array_equal(first, second))
+
+
+def _refuse_folds(estimator: Any, method: str) -> None:
+    """Refuse to resample the rows of an estimator that divides them itself."""
+    from stakes.base.estimators import part_with_folds
+
+    part = part_with_folds(estimator)
+    if part is not None:
+        raise ValueError(
+            f'method="{method}" is refused: resamples hold copies of rows, which folds within {type(part).__name__} '
+            'would divide, so that what they judge was fitted to the same rows. Use method="cv".'
+        )
 
 
 def _refuse_overfitting(overfitting: float) -> None:
