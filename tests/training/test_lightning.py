@@ -143,6 +143,26 @@ def test_targets_of_the_shape_that_binary_cross_entropy_wants_are_taken(rows):
     assert float(metric.compute()) == pytest.approx(float(((logit.sigmoid() - target) ** 2).mean()), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["bounded_brier_loss", "roc_auc_score"])
+def test_weights_of_the_shape_of_the_targets_are_taken(rows, name):
+    prob, label, weight = rows
+    metric, flat = lightning_metric(name), lightning_metric(name)
+    for part in torch.arange(60).split(7):
+        metric.update(prob[part, None], label[part, None], weight[part, None])
+        flat.update(prob[part], label[part], weight[part])
+    assert float(metric.compute()) == float(flat.compute())
+
+
+def test_a_batch_of_one_row_that_was_squeezed_is_refused_with_the_remedy(rows):
+    prob, label, _ = (values[:33, None] for values in rows)
+    metric = lightning_metric("bounded_brier_loss")
+    metric.update(prob[:32].squeeze(), label[:32].squeeze())
+    with pytest.raises(ValueError, match=r"preds must be 1-D, got shape \(\): .* squeeze\(1\) keeps it"):
+        metric.update(prob[32:].squeeze(), label[32:].squeeze())
+    metric.update(prob[32:].squeeze(1), label[32:].squeeze(1))
+    assert float(metric.compute()) == pytest.approx(float(((prob.double() - label) ** 2).mean()), abs=1e-12)
+
+
 def test_metric_with_its_rows_can_be_copied_and_sent_to_another_process(rows):
     prob, label, _ = rows
     metric = lightning_metric("bounded_brier_loss", bounds=(0.1, 0.4))

@@ -533,3 +533,22 @@ def test_monitors_of_log_odds_and_of_probabilities_are_told_apart():
     assert odds.settings() == plain.settings() | {"logits": "True"}
     with pytest.raises(ValueError, match="monitors must be alike to be merged"):
         odds.merge(plain)
+
+
+@pytest.mark.parametrize("name", ["bounded_brier_loss", "roc_auc_score", "penalized_brier_loss"])
+def test_a_single_column_of_weights_is_taken(name):
+    y, p, w = MULTI if METRICS[name].task == "multiclass" else BINARY
+    flat = METRICS[name].function(y, p, sample_weight=w)
+    assert MetricMonitor(name).update(y, p, w[:, None]).compute() == pytest.approx(flat, rel=1e-12)
+    assert MetricMonitor(name).evaluate(y, p, w[:, None]) == pytest.approx(flat, rel=1e-12)
+    assert "of no rows yet" in repr(MetricMonitor(name).update(y, p, np.zeros((300, 1))))
+    with pytest.raises(ValueError, match=r"sample_weight must have one value per row, got shape \(300, 2\)"):
+        MetricMonitor(name).update(y, p, np.ones((300, 2)))
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_prob", "sample_weight"])
+def test_a_single_value_in_place_of_a_row_is_refused_with_the_remedy(name):
+    given = {"y_true": [1], "y_prob": [0.3], "sample_weight": [1.0]}
+    for method in (MetricMonitor("bounded_brier_loss").update, MetricMonitor("bounded_brier_loss").evaluate):
+        with pytest.raises(ValueError, match=rf"{name} must be 1-D, got shape \(\): .* squeeze\(1\) keeps it"):
+            method(**given | {name: np.array(given[name][0])})

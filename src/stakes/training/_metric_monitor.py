@@ -358,7 +358,7 @@ class MetricMonitor:
         y_prob : array_like or PyTorch tensor
             Of shape (n, classes) for a multi-class metric; of shape (n,), (n, 1) or (n, 2) for a binary one.
             Probabilities, unless the monitor was made with ``logits=True``.
-        sample_weight : array_like of shape (n,), optional
+        sample_weight : array_like of shape (n,) or (n, 1), optional
             Weights >= 0; a batch of zeros adds nothing.
 
         Returns
@@ -379,9 +379,10 @@ class MetricMonitor:
         0.5
         """
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
+        y_true, y_prob = _as_vector(y_true, "y_true"), _as_vector(y_prob, "y_prob")
+        sample_weight = _as_vector(sample_weight, "sample_weight")
         if not isinstance(y_true, Outcome) and not self.amount_is_weight and _all_zero(sample_weight, y_prob):
             return self
-        y_true, y_prob = _as_vector(y_true, "y_true"), _as_vector(y_prob, "y_prob")
         if self.metric is MONEY:
             return self._add_money(self._priced(to_host(y_true), to_host(sample_weight)), self._on_host(y_prob))
         if self.metric.task == "binary":
@@ -500,7 +501,9 @@ class MetricMonitor:
             return copy(self).reset().update(y_true, y_prob, sample_weight).compute()
         # a mean over rows needs no table of sorted scores
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
-        labels, weight = to_host(_as_vector(y_true, "y_true")), to_host(sample_weight)
+        labels, weight = (
+            to_host(_as_vector(values, name)) for values, name in ((y_true, "y_true"), (sample_weight, "sample_weight"))
+        )
         scores, _ = self._corrected(self._on_host(_as_vector(y_prob, "y_prob")), labels, weight, seen=_Columns())
         return float(self.metric.function(labels, scores, sample_weight=weight, **self.params))
 
@@ -650,9 +653,13 @@ def as_monitor(
 
 def _as_vector(values: Any, name: str) -> Any:
     """Take a single column for a vector: losses of PyTorch and Keras want labels of their scores' shape, (n, 1)."""
-    if isinstance(values, Outcome):
+    if values is None or isinstance(values, Outcome):
         return values
     found = values if is_tensor(values) else validation.to_array(values, name)
+    if found.ndim == 0:
+        raise ValueError(
+            f"{name} must be 1-D, got shape (): squeeze() drops the row of a batch of one, squeeze(1) keeps it."
+        )
     return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else values
 
 
@@ -1267,7 +1274,8 @@ def _metric_class() -> Any:
         def update(self, preds: Any, target: Any, weight: Any = None) -> None:
             if weight is None and self.monitor.amount_is_weight:
                 raise ValueError(_NO_WEIGHTS)
-            weight = torch.ones(len(target), device=preds.device) if weight is None else weight
+            preds, target = _as_vector(preds, "preds"), _as_vector(target, "target")
+            weight = torch.ones(len(target), device=preds.device) if weight is None else _as_vector(weight, "weight")
             if not len(preds) == len(target) == len(weight):
                 lengths = f"{len(preds)}, {len(target)} and {len(weight)}"
                 raise ValueError(f"preds, target and weight must have the same length, got {lengths}.")
