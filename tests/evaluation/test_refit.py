@@ -504,3 +504,19 @@ def test_folds_may_be_masks_or_places_from_the_end(form):
     )
     assert plain.cost == other.cost
     assert plain.rows.inflation == other.rows.inflation == 1 + 60 / 40
+
+
+def test_a_list_of_folds_is_that_of_its_splitter():
+    X, y = drawn(120, 0)
+    asked = {"costs": (0.1, 0.5), "repeats": 2}
+    splitter = StratifiedKFold(5)
+    first = evaluate_estimator(LogisticRegression(), X, y, cv=splitter, **asked)
+    assert evaluate_estimator(LogisticRegression(), X, y, cv=list(splitter.split(X, y)), **asked).cost == first.cost
+
+
+def test_folds_by_clusters_need_these():
+    X, y = drawn(120, 0)
+    with pytest.raises(
+        ValueError, match=r"clusters must be given for cv=GroupKFold\(n_splits=5.*which divides by them"
+    ):
+        evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), cv=GroupKFold(5))

@@ -322,7 +322,7 @@ def evaluate_estimator(
         Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap. The two
         bootstraps refuse an estimator with folds inside, as searches and calibration have (a parameter ``cv``): these
         would divide the copies of a row.
-    cv : int or splitter, default 10
+    cv : int, splitter or list of its folds, default 10
         Of the cross-validation; a splitter that divides ``clusters`` is refused.
     repeats : int, default 5
         Of the cross-validation.
@@ -396,6 +396,11 @@ def evaluate_estimator(
     half = half if math.isfinite(cost) else math.nan
     judged = (rows, y_prob, asked.confidence_level, asked.costs, asked.scale, _note(task.y, cost))
     return Refit(cost, (max(cost - half, 0.0), cost + half), error, apparent, auc, method, overfitting, *judged)
+
+
+def _are_folds(cv: Any) -> bool:
+    """Whether this is a list of rows to fit and to judge, as ``list(splitter.split(X, y))`` gives."""
+    return isinstance(cv, list) and bool(cv) and all(isinstance(fold, tuple) and len(fold) == 2 for fold in cv)
 
 
 def _same(first: Integers | None, second: Integers | None) -> bool:
@@ -494,7 +499,7 @@ class _Task:
 
         for _ in range(repeats):
             splitter, seed = cv, int(rng.integers(2**31))
-            if isinstance(cv, str) or not hasattr(cv, "split"):
+            if not (_are_folds(cv) or hasattr(cv, "split")) or isinstance(cv, str):
                 kind = StratifiedKFold if codes is None else StratifiedGroupKFold
                 splitter = kind(self.folds(cv), shuffle=True, random_state=seed)
             for fit, judge in self.divided(splitter, codes):
@@ -510,9 +515,15 @@ class _Task:
         places, none = np.arange(len(self.y)), np.zeros((len(self.y), 1))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")
-            pairs = [(places[fit], places[judge]) for fit, judge in splitter.split(none, self.y, codes)]
-        for fit, judge in pairs if codes is not None else ():
-            both = len(np.intersect1d(codes[fit], codes[judge]))
+            folds = splitter if _are_folds(splitter) else splitter.split(none, self.y, codes)
+            try:
+                pairs = [(places[fit], places[judge]) for fit, judge in folds]
+            except ValueError as error:
+                if codes is None and "'groups' parameter" in str(error):
+                    raise ValueError(f"clusters must be given for cv={splitter!r}, which divides by them.") from error
+                raise
+        for fit, judge in pairs:
+            both = 0 if codes is None else len(np.intersect1d(codes[fit], codes[judge]))
             if both:
                 raise ValueError(
                     f"cv must not divide clusters between fitting and judging, got a fold of {type(splitter).__name__} "
