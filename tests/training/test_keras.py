@@ -64,6 +64,12 @@ def test_weighted_batches_of_a_binary_model_with_the_settings_of_the_metric():
     assert once == pytest.approx(log["val_bounded_brier_loss"][-1], abs=1e-6)
 
 
+def test_a_generator_that_was_gone_through_is_refused_with_the_remedy():
+    batches = ((X[part], Y[part]) for part in (slice(160, 200), slice(200, 260)))
+    with pytest.raises(ValueError, match="got none: a generator can be gone through once only, so pass a list"):
+        classifier().fit(X[TRAIN], Y[TRAIN], epochs=2, verbose=0, callbacks=[keras_metric(validation_data=batches)])
+
+
 def test_a_sigmoid_is_of_label_1_where_label_0_is_positive():
     y = (Y == 0).astype("float32")[:, None]
     model = classifier(1, "sigmoid")

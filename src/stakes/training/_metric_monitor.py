@@ -1177,7 +1177,7 @@ def _callback_class() -> Any:
 
 def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, Any, Any]]:
     """Yield labels, probabilities and weights batch by batch."""
-    arrays = isinstance(data, tuple)
+    arrays, batch = isinstance(data, tuple), None
     for batch in [data] if arrays else data:
         if not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
             raise ValueError("validation_data must hold (x, y) or (x, y, sample_weight), or an iterable of these.")
@@ -1185,6 +1185,11 @@ def _predicted(model: Any, data: Any, batch_size: int) -> Iterator[tuple[Any, An
         x, y_true, *weight = batch
         y_prob = model.predict(x, batch_size=batch_size, verbose=0) if arrays else model.predict_on_batch(x)
         yield y_true, _as_vector(y_prob, "y_prob"), weight[0] if weight else None
+    if batch is None:
+        raise ValueError(
+            "validation_data must give batches in every epoch, got none: a generator can be gone through once only, so "
+            "pass a list of its batches."
+        )
 
 
 # Metrics of the library as torchmetrics, which Lightning logs, follows and merges over all processes.
