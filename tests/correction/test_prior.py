@@ -241,3 +241,9 @@ def test_maximum_is_reached_where_a_step_adds_less_than_rounding():
         found = estimate_prior(drawn, training_prior=np.float16(0.1), n_resamples=0)
         assert found.converged, rows
         assert found.n_iterations < 60
+
+
+def test_a_shift_that_was_found_is_not_shown_as_none():
+    found = estimate_prior([0.9] * 40, training_prior=0.2)
+    assert found.p_value < 0.05
+    assert f", test of no shift: p = {found.p_value:.3g})" in repr(found)
