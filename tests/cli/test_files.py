@@ -74,6 +74,20 @@ def test_markdown_holds_every_number_of_the_text(options, sided, cli, folder):
     assert "More:" not in markdown
 
 
+def test_each_line_of_a_text_is_a_paragraph_of_markdown(tmp_path, cli, folder):
+    risk = [(number + 0.5) / 200 for number in range(200)]
+    outcome, amount = [int(number * 7 % 20 < each * 20) for number, each in enumerate(risk)], [1] * 196 + [900] * 4
+    data = write_csv(tmp_path / "amounts.csv", {"y": outcome, "risk": risk, "amount": amount})
+    costs = ["--false-positive-cost", "5", "--false-negative-cost", "amount", "--unit", "EUR"]
+    for name in ("r.txt", "r.md"):
+        assert cli("evaluate", data, "--label", "y", "--models", "risk", *costs, "-o", name).code == 0
+    text, markdown = ((folder / name).read_text(encoding="utf-8") for name in ("r.txt", "r.md"))
+    assert "\\n" not in markdown
+    begun = [line[:60] for line in text.splitlines() if line.startswith(("cost: ", "risk, "))]
+    assert len(begun) == 3
+    assert [each[:60] for each in markdown.split("\n\n") if each.startswith(("cost: ", "risk, "))] == begun
+
+
 def test_a_table_says_what_it_leaves_out(sided, cli):
     for option, typed in ASKED.items():
         said = cli("evaluate", sided, *RANGE, *typed, "-o", "r.csv").err

@@ -118,10 +118,10 @@ class MarkdownConsole(Console):
         self.parts: list[str] = []
 
     def print(self, *objects: Any, **_: Any) -> None:
-        """Keep each table, grid or text."""
-        self.parts += [
-            markdown_cell(each.plain) if isinstance(each, Text) else _table_as_markdown(each) for each in objects
-        ]
+        """Keep each table, grid or line of a text."""
+        for each in objects:
+            lines = map(markdown_cell, each.plain.split("\n")) if isinstance(each, Text) else [_table_as_markdown(each)]
+            self.parts += filter(None, lines)
 
 
 def _table_as_markdown(table: Table) -> str:
