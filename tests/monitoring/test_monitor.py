@@ -821,3 +821,39 @@ def test_reference_days_that_cannot_be_are_refused_for_days_too():
         CostMonitor(COSTS, budget=0.05, reference_days=([200, 200], [10.0, 11.0]))
     with pytest.raises(ValueError, match=r"^reference_days, day at index 1: squares must lie from .* got 190"):
         CostMonitor(COSTS, budget=0.05, reference_days=([200, 200], [10.0, 11.0], [5.0, 190.0]))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"n": [200] * 3, "totals": [10.0, 11.0, 12.0], "squares": [5.0, 5.0, 5.0]},
+        pytest.param("frame", id="frame"),
+        "n, totals, squares",
+        3,
+        np.array(0.5),
+        np.ones((2, 3)),
+        iter([[200] * 3]),
+        {1, 2, 3},
+        [],
+        ([200] * 3, [10.0, 11.0, 12.0]),
+        (200, 10.0, 5.0),
+        (np.full((2, 2), 200), np.full((2, 2), 9.0), np.full((2, 2), 5.0)),
+        ([200] * 3, [10.0, 11.0], [5.0, 5.0, 5.0]),
+        (["many"] * 3, [10.0, 11.0, 12.0], [5.0, 5.0, 5.0]),
+        (None, None, None),
+    ],
+)
+@pytest.mark.parametrize("asked", [{"unit": "day"}, {"unit": "row"}, {"unit": "row", "force": True}])
+def test_reference_days_of_every_wrong_shape_are_refused_in_words(given, asked, reference):
+    if isinstance(given, str) and given == "frame":
+        pandas = pytest.importorskip("pandas")
+        given = pandas.DataFrame({"n": [200] * 3, "totals": [10.0, 11.0, 12.0], "squares": [5.0, 5.0, 5.0]})
+    for watched in ({"budget": 0.05}, {"reference": reference, "model": "new"}):
+        with pytest.raises(ValueError, match=r"^(reference_days must be \(n, totals, squares\)|n.* must )"):
+            CostMonitor(COSTS, reference_days=given, **watched, **asked)
+
+
+def test_days_as_the_rows_of_an_array_are_those_of_a_tuple(costs_of_rows):
+    kept, days = from_days([moved_day(np.random.default_rng(seed), 0.3) for seed in range(30)], costs_of_rows)
+    budgets = [CostMonitor(COSTS, reference=kept, reference_days=each).budget for each in (days, np.array(days))]
+    assert budgets[0] == budgets[1] > CostMonitor(COSTS, reference=kept).budget

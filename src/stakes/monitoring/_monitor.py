@@ -35,6 +35,7 @@ from stakes.monitoring._question import (
     check_unit_fits,
     day_spread,
     largest_cost,
+    read_days,
     sizes_matter,
     spread_beyond_chance,
 )
@@ -255,6 +256,7 @@ class CostMonitor(Tabular):
         reference_days: Sequence[ArrayLike] | None = None,
         force: bool = False,
     ) -> None:
+        days = None if reference_days is None else read_days(reference_days)
         question = ask(
             costs,
             budget=budget,
@@ -264,9 +266,9 @@ class CostMonitor(Tabular):
             unit=unit,
             model=model,
             largest=largest,
-            reference_days=reference_days,
+            days=days,
         )
-        check_unit_fits(unit, reference_days, force, question.largest)
+        check_unit_fits(unit, days, force, question.largest)
         self._start(question)
 
     def _start(self, question: Question) -> None:

@@ -17,11 +17,12 @@ from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
+    Days = tuple[Floats, Floats, Floats]
 
 UNITS = ("day", "row", "exact")
 _MOST_SPREAD = 1.2  # of day means, over what independent rows explain
@@ -211,11 +212,9 @@ def ask(
     unit: str,
     model: str | None,
     largest: float | None,
-    reference_days: Sequence[ArrayLike] | None = None,
+    days: Days | None = None,
 ) -> Question:
     """Check what is asked, and take the budget from the reference where none is named."""
-    if reference_days is not None and len(reference_days) != 3:
-        raise ValueError(f"reference_days must be (n, totals, squares) of days, got {len(reference_days)} parts.")
     measure = as_costs(costs)
     level = validation.check_unit(alpha, "alpha", open_low=True, open_high=True)
     validation.check_choice(unit, "unit", UNITS)
@@ -234,8 +233,8 @@ def ask(
         raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
     kept, name, rule = read_reference(measure, reference, model)
     known = _reference(name, kept.tables[name], measure, rule, level)
-    if unit == "day" and reference_days is not None:
-        known = _with_days(known, reference_days, level)
+    if unit == "day" and days is not None:
+        known = _with_days(known, days, level)
     limit = check_budget((1.0 + tolerance) * known.upper, most)
     centre = known.mean if known.mean > 0.0 else limit
     labels: dict[str, Any] = {"pos_label": kept.pos_label, "neg_label": kept.options.neg_label}
@@ -285,14 +284,22 @@ def _reference(name: str, table: ScoreTable, costs: CostDistribution, rule: Rule
     return Reference(name, sums.rows, sums.total / sums.rows, sums.squares / sums.rows, interval[1])
 
 
-def _with_days(known: Reference, reference_days: Sequence[ArrayLike], alpha: float) -> Reference:
+def read_days(reference_days: Any) -> Days:
+    """Return n, totals and squares of days, or raise for what are no three sequences, or sums that no rows have."""
+    parts = reference_days.tolist() if isinstance(reference_days, np.ndarray) else reference_days
+    if not isinstance(parts, list | tuple) or len(parts) != 3:
+        got = f"{len(parts)} parts" if isinstance(parts, list | tuple) else type(reference_days).__name__
+        raise ValueError(f"reference_days must be (n, totals, squares) of days, got {got}.")
+    return _read_sums(*parts)
+
+
+def _with_days(known: Reference, days: Days, alpha: float) -> Reference:
     """Widen the limit for days that spread more than their rows explain, by a t limit in place of a normal one."""
     from scipy.special import ndtri, stdtrit
 
-    days = np.size(reference_days[0])
-    spread = day_spread(*reference_days)
-    wider = max(1.0, spread * float(stdtrit(days - 1.0, 1.0 - alpha / 2.0) / ndtri(1.0 - alpha / 2.0)))
-    return replace(known, upper=known.mean + wider * (known.upper - known.mean), days=days)
+    count = len(days[0])
+    wider = max(1.0, day_spread(*days) * float(stdtrit(count - 1.0, 1.0 - alpha / 2.0) / ndtri(1.0 - alpha / 2.0)))
+    return replace(known, upper=known.mean + wider * (known.upper - known.mean), days=count)
 
 
 def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
@@ -319,6 +326,16 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     >>> round(day_spread([100, 100, 100], [5.0, 7.0, 6.0], [2.5, 3.5, 3.0]), 3)
     0.613
     """
+    rows, total, square = _read_sums(n, totals, squares)
+    between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
+    within = float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
+    if not within > 0.0:
+        raise ValueError("squares must show rows that differ within days.")
+    return math.sqrt(between / within)
+
+
+def _read_sums(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> Days:
+    """Return rows, total cost and its squares of days, or raise for sums that no rows have."""
     rows, total, square = (validation.to_floats(validation.to_array(part, name), name) for part, name in
                            ((n, "n"), (totals, "totals"), (squares, "squares")))  # fmt: skip
     if not (rows.ndim == 1 and len(rows) >= 2 and rows.shape == total.shape == square.shape and np.all(rows >= 2.0)):
@@ -333,11 +350,7 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
             "n, totals and squares must be sums of rows that cost nothing or more, with total^2 / n at most squares, "
             f"got n {rows[at]:g}, total {total[at]:g}, squares {square[at]:g} at index {at}."
         )
-    between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
-    within = float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
-    if not within > 0.0:
-        raise ValueError("squares must show rows that differ within days.")
-    return math.sqrt(between / within)
+    return rows, total, square
 
 
 def spread_beyond_chance(rows: Floats, total: Floats, squares: Floats) -> bool:
@@ -368,19 +381,19 @@ def sizes_matter(rows: Floats, total: Floats, squares: Floats) -> bool:
 
 def check_unit_fits(
     unit: str,
-    reference_days: Sequence[ArrayLike] | None,
+    days: Days | None,
     force: bool,  # noqa: FBT001
     largest: float,
 ) -> None:
     """Refuse rows as the unit unless days before show that they have nothing in common; warn of days of unlike size."""
-    if reference_days is not None:
-        ratio = day_spread(*reference_days)
-        for at, (n, total, square) in enumerate(np.transpose([np.asarray(part) for part in reference_days]).tolist()):
+    if days is not None:
+        ratio = day_spread(*days)
+        for at, (n, total, square) in enumerate(np.transpose(days).tolist()):
             try:
                 DaySums(int(n), total, square).check(0.0, largest)
             except ValueError as error:
                 raise ValueError(f"reference_days, day at index {at}: {error}") from None
-        if unit == "day" and sizes_matter(*(np.asarray(part, dtype=float) for part in reference_days)):
+        if unit == "day" and sizes_matter(*days):
             warnings.warn(
                 "reference_days of few rows cost otherwise than those of many, but unit='day' counts each day alike: "
                 "the mean of days is not the cost per decision. Take unit='row' where the days allow it, or days of "
@@ -389,7 +402,7 @@ def check_unit_fits(
             )
     if unit == "day" or validation.check_flag(force, "force"):
         return
-    if reference_days is None:
+    if days is None:
         raise ValueError(
             f"unit={unit!r} holds where the rows of a day have nothing in common: show it by reference_days=(n, "
             "totals, squares) of days before, say force=True, or keep unit='day'."
