@@ -857,3 +857,55 @@ def test_days_as_the_rows_of_an_array_are_those_of_a_tuple(costs_of_rows):
     kept, days = from_days([moved_day(np.random.default_rng(seed), 0.3) for seed in range(30)], costs_of_rows)
     budgets = [CostMonitor(COSTS, reference=kept, reference_days=each).budget for each in (days, np.array(days))]
     assert budgets[0] == budgets[1] > CostMonitor(COSTS, reference=kept).budget
+
+
+def sums_of_other(days, costs_of_rows, change):
+    n, totals, squares = (np.array(part, dtype=float) for part in days)
+    return {
+        "later": from_days([moved_day(np.random.default_rng(100 + at), 0.3) for at in range(30)], costs_of_rows)[1],
+        "per 1,000": (n, 1000.0 * totals, 1e6 * squares),
+        "harm": (n, totals + 0.005 * n, squares + 0.01 * totals + 0.005**2 * n),
+        "a day less": (n[1:], totals[1:], squares[1:]),
+        "squares": (n, totals, 1.1 * squares),
+    }[change]
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ("later", "totals"),
+        ("per 1,000", "totals"),
+        ("harm", "totals"),
+        ("a day less", "n"),
+        ("squares", "squares"),
+    ],
+)
+@pytest.mark.parametrize("unit", [{"unit": "day"}, {"unit": "row", "force": True}])
+def test_days_that_are_not_those_of_the_reference_are_refused_with_both_sums(unit, change, wrong, costs_of_rows):
+    counts = [moved_day(np.random.default_rng(seed), 0.3) for seed in range(30)]
+    kept, days = from_days(counts, costs_of_rows)
+    given = sums_of_other(days, costs_of_rows, change)
+    at = ("n", "totals", "squares").index(wrong)
+    own = sum(counts) * costs_of_rows**at
+    with pytest.raises(ValueError, match=r"^reference_days must be all days of the reference") as caught:
+        CostMonitor(COSTS, reference=kept, reference_days=given, **unit)
+    told = re.search(rf"their {wrong} sum to ([\d.,]+), those of the reference to ([\d.,]+)\.", str(caught.value))
+    stated, known = (float(each.replace(",", "")) for each in told.groups())
+    assert stated == pytest.approx(given[at].sum(), rel=1e-8)
+    assert known == pytest.approx(own.sum(), rel=1e-8)
+
+
+@pytest.mark.parametrize("rounded", [2, 1, 0, "single"])
+@pytest.mark.parametrize("size", [2000, 200])
+def test_rounded_days_of_the_reference_are_taken(size, rounded, costs_of_rows):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        kept, (n, *sums) = from_days([moved_day(rng, 0.3, size) for _ in range(30)], costs_of_rows)
+        given = [part.astype(np.float32) if rounded == "single" else part.round(rounded) for part in sums]
+        budget = CostMonitor(COSTS, reference=kept, reference_days=(n, *given)).budget
+        assert budget == pytest.approx(CostMonitor(COSTS, reference=kept, reference_days=(n, *sums)).budget, rel=0.02)
+
+
+def test_days_that_cost_nothing_to_compare_with_are_any_that_can_be():
+    days = [2000] * 3, [100.0, 110.0, 105.0], [58.0, 64.0, 61.0]
+    assert CostMonitor(COSTS, budget=0.06, reference_days=days).budget == 0.06

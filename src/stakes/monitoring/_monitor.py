@@ -203,8 +203,9 @@ class CostMonitor(Tabular):
         With ``budget``: the most that a row can cost, where costs are watched that follow from no cost ratio, such as
         amounts. By default that of ``costs``.
     reference_days : tuple of three array_like, optional
-        n, totals and squares of days before, those of the reference, which must bear out a ``unit`` of rows. For days,
-        the budget from a reference is the limit that days of such a spread give (Student's t), and a warning says where
+        n, totals and squares of days before, which must bear out a ``unit`` of rows. With a reference they are its own,
+        of all its rows (a day of one row is put to the next), and refused where their sums are others. For days, the
+        budget from a reference is the limit that days of such a spread give (Student's t), and a warning says where
         those of few rows cost otherwise.
     force : bool, default False
         Take rows as the unit without that.

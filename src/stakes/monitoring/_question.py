@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 UNITS = ("day", "row", "exact")
 _MOST_SPREAD = 1.2  # of day means, over what independent rows explain
 _ROUNDING = 1e-9
+_NO_MATTER = 0.01  # of the width of a limit, or of the squares: what changes it by as little
 FEW_DAYS = 30
 _BEYOND_CHANCE = 3.0  # standard errors: the days are looked at often
 _LATE = (
@@ -233,8 +234,9 @@ def ask(
         raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
     kept, name, rule = read_reference(measure, reference, model)
     known = _reference(name, kept.tables[name], measure, rule, level)
-    if unit == "day" and days is not None:
-        known = _with_days(known, days, level)
+    if days is not None:
+        _check_days(known, days)
+        known = _with_days(known, days, level) if unit == "day" else known
     limit = check_budget((1.0 + tolerance) * known.upper, most)
     centre = known.mean if known.mean > 0.0 else limit
     labels: dict[str, Any] = {"pos_label": kept.pos_label, "neg_label": kept.options.neg_label}
@@ -269,7 +271,7 @@ def read_reference(costs: CostDistribution, reference: Any, model: str | None) -
         raise ValueError(f"model must say which of the reference's models is watched: {', '.join(map(repr, names))}.")
     name = names[0] if model is None else model
     if name not in reference.tables:
-        raise ValueError(f"model must be {validation.one_of(names, name)}.")
+        raise ValueError(f"model must be {validation.one_of(names, name)}")
     return reference, name, rule
 
 
@@ -291,6 +293,28 @@ def read_days(reference_days: Any) -> Days:
         got = f"{len(parts)} parts" if isinstance(parts, list | tuple) else type(reference_days).__name__
         raise ValueError(f"reference_days must be (n, totals, squares) of days, got {got}.")
     return _read_sums(*parts)
+
+
+def _check_days(known: Reference, days: Days) -> None:
+    """Refuse days of other rows than those of the reference: sums that differ by more than rounding."""
+    (n, totals, squares), width = days, known.upper - known.mean
+    for name, part, mean, room in (
+        ("n", n, 1.0, 0.0),
+        ("totals", totals, known.mean, _NO_MATTER * width * known.rows + _off_by_rounding(totals)),
+        ("squares", squares, known.square, _NO_MATTER * known.square * known.rows + _off_by_rounding(squares)),
+    ):
+        stated, own = float(part.sum()), mean * known.rows
+        if abs(stated - own) > room + _ROUNDING * own:
+            raise ValueError(
+                f"reference_days must be all days of the reference and of no other rows or model: their {name} sum to "
+                f"{stated:,.10g}, those of the reference to {own:,.10g}. Take the cost of each row, without harm."
+            )
+
+
+def _off_by_rounding(values: Floats) -> float:
+    """How far a sum may be off, 3.5 standard errors, where each value is rounded to the last digit that any has."""
+    digits = next((k for k in range(-9, 15) if np.allclose(values.round(k), values, rtol=1e-12, atol=0.0)), 15)
+    return math.sqrt(len(values)) * 10.0**-digits
 
 
 def _with_days(known: Reference, days: Days, alpha: float) -> Reference:
