@@ -906,6 +906,78 @@ def test_rounded_days_of_the_reference_are_taken(size, rounded, costs_of_rows):
         assert budget == pytest.approx(CostMonitor(COSTS, reference=kept, reference_days=(n, *sums)).budget, rel=0.02)
 
 
+def days_of_two_models(seed=0, size=200):
+    """Labels, site, scores and day of each row: "moved" errs by another log-odds on each day, "right" does not."""
+    rng = np.random.default_rng(seed)
+    n = 30 * size
+    day, z = np.repeat(np.arange(30), size), rng.normal(-2.0, 1.0, n)
+    y, site = (rng.random(n) < 1 / (1 + np.exp(-z))).astype(int), np.where(rng.random(n) < 0.3, "north", "south")
+    moved = z + rng.normal(0.0, 1.0, 30)[day]
+    return y, site, {"right": 1 / (1 + np.exp(-z)), "moved": 1 / (1 + np.exp(-moved))}, day
+
+
+def sums_of_days(y, score, day):
+    each = CostMonitor(COSTS, budget=0.05)._question.sums(y, score).costs
+    return np.bincount(day), np.bincount(day, each), np.bincount(day, each**2)
+
+
+def test_each_monitor_has_the_days_of_its_own_reference():
+    y, site, scores, day = days_of_two_models()
+    reference = KeptEvaluation.of(evaluate(y, scores, costs=COSTS, groups={"site": site}))
+    parts = {name: (name, np.ones(6000, dtype=bool)) for name in scores}
+    parts |= {f"{name}, site = {each}": (name, site == each) for name in scores for each in ("north", "south")}
+    days = {name: sums_of_days(y[mine], scores[model][mine], day[mine]) for name, (model, mine) in parts.items()}
+    watch = CostMonitors(COSTS, reference=reference, reference_days=days)
+    assert set(watch.monitors) == set(days)
+    for name, (model, mine) in parts.items():
+        own = KeptEvaluation.of(evaluate(y[mine], {model: scores[model][mine]}, costs=COSTS))
+        alone = CostMonitor(COSTS, reference=own, alpha=0.05 / 6, reference_days=days[name])
+        assert watch.monitors[name].budget == pytest.approx(alone.budget, rel=1e-9)
+        assert watch.monitors[name].reference.days == 30
+    some = CostMonitors(COSTS, reference=reference, reference_days={"moved": days["moved"]}).monitors
+    assert [name for name, monitor in some.items() if monitor.reference.days] == ["moved"]
+
+
+def test_days_of_one_model_are_refused_for_several_and_for_another():
+    y, _, scores, day = days_of_two_models()
+    reference = KeptEvaluation.of(evaluate(y, scores, costs=COSTS))
+    days = {name: sums_of_days(y, score, day) for name, score in scores.items()}
+    for unit in ({"unit": "day"}, {"unit": "row"}, {"unit": "row", "force": True}):
+        with pytest.raises(
+            ValueError, match=r"^reference_days must be .* the name of each monitor.*: 'right', 'moved'"
+        ):
+            CostMonitors(COSTS, reference=reference, reference_days=days["right"], **unit)
+    with pytest.raises(ValueError, match=r"^moved: reference_days must be all days of the reference .* their totals"):
+        CostMonitors(COSTS, reference=reference, reference_days={"moved": days["right"]})
+    with pytest.raises(ValueError, match=r"^moved: reference_days must be \(n, totals, squares\) of days, got 2 parts"):
+        CostMonitors(COSTS, reference=reference, reference_days={"moved": days["moved"][:2]})
+    with pytest.raises(ValueError, match=r"each one of 'right', 'moved', got 'move'; did you mean 'moved'\?$"):
+        CostMonitors(COSTS, reference=reference, reference_days={"move": days["moved"]})
+    with pytest.raises(ValueError, match=r"^right: unit='row' holds where"):
+        CostMonitors(COSTS, reference=reference, unit="row", reference_days={"moved": days["moved"]})
+    one = CostMonitors(COSTS, reference=reference, models=["moved"], reference_days=days["moved"])
+    assert one.monitors["moved"].reference.days == 30
+
+
+@pytest.mark.simulation
+def test_budgets_of_several_are_seldom_below_the_mean_where_each_has_its_days():
+    z, w = np.random.default_rng(1).normal(-2.0, 1.0, 200_000), np.random.default_rng(2).normal(0.0, 1.0, 200_000)
+    risk, grid = 1 / (1 + np.exp(-z)), np.clip(1 / (1 + np.exp(-z - w)), 0.05, 0.3)
+    mean = np.mean((1 - risk) * (grid**2 - 0.05**2) / 2 + risk * (0.3 - grid - (0.3**2 - grid**2) / 2)) / 0.25
+    below = np.zeros(2)
+    for seed in range(100):
+        y, _, scores, day = days_of_two_models(seed, size=1000)
+        reference = KeptEvaluation.of(evaluate(y, scores, costs=COSTS))
+        days = {name: sums_of_days(y, score, day) for name, score in scores.items()}
+        budgets = [
+            CostMonitors(COSTS, reference=reference, reference_days=each).monitors["moved"].budget
+            for each in (days, {"right": days["right"]})
+        ]
+        below += np.array(budgets) < mean
+    assert below[0] <= 1.25 + 3.0 * math.sqrt(0.0125 * 0.9875 * 100)
+    assert below[1] >= 10
+
+
 def test_days_that_cost_nothing_to_compare_with_are_any_that_can_be():
     days = [2000] * 3, [100.0, 110.0, 105.0], [58.0, 64.0, 61.0]
     assert CostMonitor(COSTS, budget=0.06, reference_days=days).budget == 0.06

@@ -27,7 +27,7 @@ from stakes.outputs.serialization import JsonReader
 from stakes.outputs.text import name_key, names_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from stakes.monitoring._question import DaySums
 
@@ -49,8 +49,11 @@ class CostMonitors(Tabular):
         An evaluation from before, of these models; its groups are watched too, and its harm is left out.
     models : sequence of str, optional
         Which of its models; by default all.
-    tolerance, alpha, unit, reference_days, force
+    tolerance, alpha, unit, force
         As for :class:`CostMonitor`; alpha is that of all monitors together.
+    reference_days : mapping of str to tuple of three array_like, optional
+        By the monitor's name, as for :class:`CostMonitor`: each model and group has days of its own, and one that is
+        left out has none. Where one monitor is all, the three suffice.
 
     Attributes
     ----------
@@ -80,26 +83,27 @@ class CostMonitors(Tabular):
         tolerance: float = 0.0,
         alpha: float = 0.05,
         unit: str = "day",
-        reference_days: Any = None,
+        reference_days: Mapping[str, Sequence[ArrayLike] | None] | Sequence[ArrayLike] | None = None,
         force: bool = False,
     ) -> None:
         check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
         chosen = list(reference.tables if models is None else models)
         unknown = next((name for name in chosen if name not in reference.tables), None)
         if unknown is not None or not chosen:
-            raise ValueError(f"models must each be {one_of(reference.tables, unknown)}.")
+            raise ValueError(f"models must each be {one_of(reference.tables, unknown)}")
         tables = {name: (name, reference.tables[name]) for name in chosen}
         for (column, group, model), (table, _) in reference.groups.items():
             if model in chosen:
                 tables[_new_name(model, column, group, tables)] = model, table
-        asked: dict[str, Any] = {"tolerance": tolerance, "unit": unit, "reference_days": reference_days, "force": force}
+        asked: dict[str, Any] = {"tolerance": tolerance, "alpha": alpha / len(tables), "unit": unit, "force": force}
+        days = _days_of(reference_days, list(tables))
         self.monitors = {}
         for name, (model, table) in tables.items():
             alone = KeptEvaluation({model: table}, None, reference.options)
             try:
-                self.monitors[name] = CostMonitor(costs, reference=alone, alpha=alpha / len(tables), **asked)
+                self.monitors[name] = CostMonitor(costs, reference=alone, reference_days=days.get(name), **asked)
             except ValueError as error:
-                raise ValueError(f"{name}: {error}" if name != model else str(error)) from None
+                raise ValueError(f"{name}: {error}" if name != model or days else str(error)) from None
 
     def update(
         self, day: Any, y_true: Any, y_prob: Any, *, groups: Mapping[str, Any] | None = None, missing: str | None = None
@@ -433,6 +437,23 @@ def _new_name(model: str, column: str, group: object, taken: Mapping[str, object
             f"reference must not give two monitors one name, got {name!r} for the group {group!r} of {model!r} too."
         )
     return name
+
+
+def _days_of(reference_days: Any, names: list[str]) -> Mapping[str, Any]:
+    """Days of the reference of each monitor for which they are stated; refuse those of one for several."""
+    if isinstance(reference_days, Mapping):
+        unknown = next((name for name in reference_days if name not in names), None)
+        if unknown is not None:
+            raise ValueError(f"reference_days must be by the names of monitors, each {one_of(names, unknown)}")
+        return reference_days
+    if reference_days is None:
+        return {}
+    if len(names) > 1:
+        raise ValueError(
+            "reference_days must be (n, totals, squares) of days by the name of each monitor, whose costs are its own: "
+            f"{', '.join(map(repr, names))}, got {type(reference_days).__name__}."
+        )
+    return {names[0]: reference_days}
 
 
 def group_name(model: str, column: str, group: object) -> str:
