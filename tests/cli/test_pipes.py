@@ -139,6 +139,29 @@ def test_standard_input_by_its_name_as_a_file(kind, columns, tmp_path, forker):
     assert json.loads(done.stdout)["source"] == "/dev/stdin"
 
 
+@pytest.mark.parametrize("names", [("-", "/dev/stdin"), ("/dev/stdin", "/dev/fd/0"), ("-", "-"), ("/dev/fd/0",) * 2])
+@pytest.mark.parametrize("command", [["apply", "-o", "new.csv"], ["monitor", "--label", "y", "--min-precision", "0.5"]])
+def test_two_names_of_one_stream_are_refused(command, names, kept, forker):
+    end, start = os.pipe()
+    with os.fdopen(end, "rb") as pipe:
+        os.write(start, kept.read_bytes())
+        os.close(start)
+        done = forker.run("boundary", command[0], *names, *command[1:], given=pipe)
+    assert done.returncode == 2, done.stderr
+    one, other = map(repr, names)
+    said = f"error: {one} and {other} name one stream, which is read once: name a file for one of them\n"
+    assert done.stderr.decode() == said
+
+
+def test_two_pipes_and_a_file_named_twice_are_read(rows, kept, cli, piped):
+    data, asked = Path(rows).read_bytes(), ["--format", "csv", "-o", "-"]
+    known = cli("boundary", "apply", kept, rows, *asked)
+    two = cli("boundary", "apply", piped(kept.read_bytes(), "rule.pipe"), piped(data, "rows.pipe"), *asked)
+    assert (two.code, two.out) == (0, known.out), two.err
+    again = cli("compare", kept, kept)
+    assert "stream" not in again.err
+
+
 def test_pipe_is_watched_as_its_file_would_be(rows, kept, cli, piped):
     data = Path(rows).read_bytes()
     asked = [*ROLES[:2], "--min-precision", "0.5", "--json"]

@@ -34,7 +34,7 @@ from stakes.cli.options import argument, flag, spread
 from stakes.cli.program import Group
 from stakes.cli.reading import read_amount, read_costs, read_number, read_share
 from stakes.cli.summary import STYLE, rich_table
-from stakes.cli.task import STANDARD_INPUT, Source
+from stakes.cli.task import Source
 from stakes.outputs.files import DataError
 from stakes.outputs.text import level_name, percent, shorten, shown_name as name, threshold_name
 
@@ -244,12 +244,6 @@ def choose_columns(named: dict[str, str], given: dict[str, str | None], needed: 
     if missing:
         raise UsageError(f"the boundary does not name its columns: give {' and '.join(missing)}")
     return BoundaryColumns(chosen["score"], chosen["uncertainty"], chosen.get("label"), chosen.get("pos_label"))
-
-
-def refuse_twice_standard_input(boundary: str, files: "Sequence[str]") -> None:
-    """Refuse to read from standard input more than once."""
-    if [boundary, *files].count(STANDARD_INPUT) > 1:
-        raise UsageError("standard input is read once: - can stand for the boundary or for one file")
 
 
 def show_levels(out: "Console", boundary: "Boundary", alone: tuple[int, int] | None = None) -> None:

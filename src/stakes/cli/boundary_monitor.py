@@ -20,7 +20,6 @@ from stakes.cli.boundary_fit import (
     print_text,
     read_boundary,
     read_rows,
-    refuse_twice_standard_input,
 )
 from stakes.cli.options import argument, flag, spread
 from stakes.cli.reading import read_number, read_share
@@ -66,7 +65,6 @@ def apply(
     No outcomes are needed. Large files are streamed. With --on-missing drop an incomplete row is kept, without a
     decision.
     """
-    refuse_twice_standard_input(boundary, [file])
     where = console.plan_rows("boundary-apply", output, console.ROW_ENDINGS, as_json=as_json)
     given = {"score": score, "uncertainty": uncertainty}
     return partial(run_apply, ApplyJob(boundary, file, given, column, on_missing, file_format), where)
@@ -265,7 +263,6 @@ def monitor(
 
     Exit codes: 0 no alarm, 4 an alarm (also one raised in an earlier run); 1, 2 and 3 as ever.
     """
-    refuse_twice_standard_input(boundary, files)
     if watching.decision is not None and (watching.score is not None or watching.uncertainty is not None):
         raise console.UsageError("--decision stands in place of --score and --uncertainty")
     kept = console.check_target("--state", watching.state, (".json",))

@@ -263,7 +263,9 @@ class Command(click.Command):
             ctx.fail(f"{ctx.command_path} {_left_over(self, [name(each, 200) for each in rest])}")
         if not ctx.resilient_parsing:
             config = ctx.params.get("config") or os.environ.get(VARIABLE)
-            _refuse_overwriting(self, {**ctx.params, "config": config})
+            files = _files_named(self, {**ctx.params, "config": config})
+            _refuse_overwriting(files)
+            _refuse_reading_twice(files)
         return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -282,20 +284,43 @@ class Command(click.Command):
         return super().invoke(ctx)
 
 
-def _refuse_overwriting(command: Command, given: Mapping[str, Any]) -> None:
+def _refuse_overwriting(found: Sequence[tuple[Any, str]]) -> None:
     """Refuse to write to a file that is read, or that is written besides."""
-    found: list[tuple[Any, str]] = []
-    for param in command.params:
-        if isinstance(param, Argument) or _FILE.search(getattr(param, "metavar", None) or ""):
-            value = given[str(param.name)]
-            found += [(param, text) for text in ([value] if isinstance(value, str) else value or ()) if text != "-"]
-    for (first, one), (second, other) in combinations(found, 2):
+    for (first, one), (second, other) in combinations([(param, text) for param, text in found if text != "-"], 2):
         if first is not second and WRITTEN.intersection((first.name, second.name)) and console.is_one_file(one, other):
             both = " and ".join(
                 str(each.metavar).strip("[].") if isinstance(each, Argument) else each.opts[0]
                 for each in (first, second)
             )
             raise console.UsageError(f"{both} name one file, {name(other, 200)!r}, which would be overwritten")
+
+
+def _refuse_reading_twice(found: Sequence[tuple[Any, str]]) -> None:
+    """Refuse two names of one stream, of which the second reader would find nothing."""
+    for one, other in combinations([text for param, text in found if param.name not in WRITTEN], 2):
+        if _is_one_stream(one, other):
+            both = f"{name(one, 200)!r} and {name(other, 200)!r}"
+            raise console.UsageError(f"{both} name one stream, which is read once: name a file for one of them")
+
+
+def _is_one_stream(one: str, other: str) -> bool:
+    """Whether two names are of one pipe or device, or both are -."""
+    first, second = ("/dev/stdin" if text == "-" else text for text in (one, other))
+    if not console.is_one_file(first, second):
+        return False
+    from stakes.tables import is_pipe
+
+    return one == other == "-" or is_pipe(first)
+
+
+def _files_named(command: Command, given: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Each name of a file that is read or written, with its parameter."""
+    found: list[tuple[Any, str]] = []
+    for param in command.params:
+        if isinstance(param, Argument) or _FILE.search(getattr(param, "metavar", None) or ""):
+            value = given[str(param.name)]
+            found += [(param, text) for text in ([value] if isinstance(value, str) else value or ())]
+    return found
 
 
 def _left_over(command: Any, rest: list[str]) -> str:
