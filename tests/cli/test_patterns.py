@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 
 import numpy as np
 import pytest
@@ -259,6 +260,12 @@ def test_a_pattern_of_no_file_or_of_others_is_bad_data(cli, folder):
         outcome = cli("evaluate", pattern, *ASKED)
         assert outcome.code == 3
         assert message in outcome.err
+    for named in ("day=*", "day=*/"):
+        outcome = cli("evaluate", named, *ASKED)
+        assert outcome.code == 3
+        assert "is a folder, not a file. Name the files in it: 'day=*/*.parquet'." in outcome.err
+        (advised,) = re.findall(r"'(.*)'", outcome.err)
+        assert cli("evaluate", advised, *ASKED).code == 0
     outcome = cli("evaluate", "day=*/*.parquet", *ASKED, "--lags", "3")
     assert (outcome.code, "rows of several files have no order" in outcome.err) == (3, True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import mmap
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -752,6 +753,9 @@ def _files(path: str, *, is_pattern: bool) -> list[str]:
         remedy = "is a pipe, which can be read once and from its start only: name it alone, without --engine"
         raise DataError(remedy, file=pipe)
     other = next((name for name in files if not name.lower().endswith(ENDINGS["parquet"])), None)
+    if other is not None and Path(other).is_dir():
+        files_in_it = os.path.join(path, "*.parquet")  # noqa: PTH118  (as the name is written)
+        raise DataError("is a folder, not a file", file=other, hint=f"Name the files in it: {files_in_it!r}.")
     if other is not None:
         by = "as a pattern names them" if is_pattern else "as --engine looks at them"
         raise DataError(f"must be a Parquet file, {by}", file=other)
