@@ -43,6 +43,27 @@ def test_what_is_known_at_a_stated_prevalence_has_no_error(how):
     assert result.compare("a", "treat none").standard_error > 0.0
 
 
+@pytest.mark.parametrize("codes", [None, np.arange(510) // 2])
+def test_an_engine_sees_how_few_rows_cost_less_than_the_most(codes):
+    pl = pytest.importorskip("polars")
+    rng, y = np.random.default_rng(3), np.repeat([1, 0], [10, 500])
+    hits = {"none": np.zeros(10), "all": np.ones(10), "one": np.arange(10) == 9}
+    models = {n: np.r_[np.where(hit, 0.6, 0.1), np.where(rng.random(500) < 0.05, 0.5, 0.1)] for n, hit in hits.items()}
+    options = {"costs": 0.3, "prevalence": 0.1}
+    by_array = evaluate(y, models, clusters=codes, **options)
+    frame = pl.LazyFrame({"y": y, **models} | ({} if codes is None else {"of": codes}))
+    by_frame = evaluate_frame(
+        frame, label="y", models=list(models), clusters=None if codes is None else "of", **options
+    )
+    assert by_array["none"].note == by_frame["none"].note == "every positive costs the most here: at least 5 must not"
+    for one, other in (("none", "all"), ("one", "none"), ("one", "all"), ("one", "treat all"), ("none", "treat none")):
+        found, streamed = by_array.compare(one, other), by_frame.compare(one, other)
+        assert streamed.interval == pytest.approx(found.interval, rel=1e-9)
+        assert streamed.note == found.note != ""
+    for name in models:
+        assert by_frame[name].interval == pytest.approx(by_array[name].interval, rel=1e-9)
+
+
 def test_a_frame_names_the_column():
     pl = pytest.importorskip("polars")
     y, models, codes = sample()

@@ -60,6 +60,11 @@ def exact(y, one, other, weight, *, fixed=False):
         one_more = most * sum(v for v, _ in mine) / n / total
         dominant = math.sqrt(fourths / squares) if squares else 0.0
         ones.append(float(one_more) if carriers[k] < 5 else min(float(one_more), 3 * dominant / float(total)))
+        if fixed:
+            lacking = [v * (most * (1 if centre >= 0 else -1) - d) for v, d in mine]
+            spared = sum(lacking) ** 2 / sum(v**2 for v in lacking) if any(lacking) else Fraction(0)
+            if spared < min(carrying[k], 5):  # fewer rows lack a part of the most than carry some of it
+                carrying[k], ones[k] = spared, float(one_more)
     n, both = sum(rows_of), sum(second)
     if fixed:
         variance = sum(parts) / total**2

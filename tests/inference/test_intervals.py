@@ -70,6 +70,64 @@ def test_stated_prevalence_centres_each_class_on_its_own_mean():
     assert result.results[0].standard_error == pytest.approx(expected, rel=0.005)
 
 
+def one_of_ten(found, negatives):
+    """Labels and scores: so many of ten positives are found at 0.3, and every twentieth negative is a false alarm."""
+    y, score = np.repeat([1, 0], [10, negatives]), np.full(10 + negatives, 0.1)
+    score[:found] = score[10::20] = 0.6
+    return y, score
+
+
+@pytest.mark.parametrize("found", [0, 1, 4])
+@pytest.mark.parametrize("negatives", [40, 500])
+def test_an_interval_is_as_wide_where_few_positives_are_found_as_where_few_are_missed(found, negatives):
+    """At a stated prevalence the spread of 0 or 1 is that of 1 or 0, so that what is scarce on one side is on both."""
+    y, low = one_of_ten(found, negatives)
+    high = one_of_ten(10 - found, negatives)[1]
+    widths, notes = [], []
+    for score in (low, high):
+        estimate = metric_interval(y, score, "expected_regret", costs=0.3, prevalence=0.4)
+        # further than the range of the cost an interval does not go
+        widths.append(max(np.abs(np.subtract(estimate.interval, estimate.value))))
+        notes.append(estimate.note)
+    assert widths[0] == pytest.approx(widths[1], rel=1e-9)
+    assert all(notes)
+
+
+@pytest.mark.parametrize("prevalence", [0.02, 0.1, 0.4])
+def test_an_interval_without_a_positive_found_reaches_to_the_sensitivity_that_may_be(prevalence):
+    """Clopper and Pearson: none of 10 is compatible with a sensitivity of 1 - 0.025 ** (1 / 10)."""
+    y, score = one_of_ten(0, 500)
+    result = evaluate(y, {"a": score}, costs=0.3, prevalence=prevalence)
+    low = result["a"].score - 0.7 * prevalence * (1.0 - 0.025**0.1)
+    assert result["a"].interval[0] < low + 0.03 * prevalence
+    assert result["a"].note == "every positive costs the most here: at least 5 must not"
+    assert result["treat all"].interval == pytest.approx([0.3 * (1.0 - prevalence)] * 2)
+    assert result["treat none"].interval == pytest.approx([0.7 * prevalence] * 2)
+
+
+def test_models_that_differ_in_every_positive_alike_may_not_in_the_next():
+    y, low = one_of_ten(0, 500)
+    result = evaluate(y, {"a": low, "b": one_of_ten(10, 500)[1]}, costs=0.3, prevalence=0.1)
+    found = result.compare("a", "b")
+    # none of 10 is compatible with a share of 1 - 0.025 ** (1 / 10)
+    assert np.subtract(found.interval, found.difference)[1] > 0.07 * (1.0 - 0.025**0.1) - 0.003
+    assert found.note == "every positive tells the two apart: at least 5 must not"
+    chosen = select_best(y, {"a": low, "b": one_of_ten(10, 500)[1]}, costs=0.3, prevalence=0.1)
+    assert chosen.chosen == "b"
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("counts", "hits"), [((6, 300), 0.15), ((10, 300), 0.15), ((15, 300), 0.15), ((200, 10), 0.9)])
+def test_a_cost_at_a_stated_prevalence_is_covered_where_few_rows_decide_rightly(counts, hits):
+    rng, alarms = np.random.default_rng(1), 0.05 if counts[1] == 300 else 0.85
+    true, held, y = 0.3 * 0.9 * alarms + 0.7 * 0.1 * (1.0 - hits), [], np.repeat([1, 0], counts)
+    for _ in range(300):
+        score = np.where(rng.random(len(y)) < np.where(y, hits, alarms), 0.5, 0.1)
+        low, high = metric_interval(y, score, "expected_regret", costs=0.3, prevalence=0.1).interval
+        held.append(low <= true <= high)
+    assert np.mean(held) > 0.93
+
+
 @pytest.mark.simulation
 def test_interval_of_the_bounded_brier_difference_covers_the_truth():
     # q ~ Beta(1, 4), one model reports q, the other a distorted q; the truth by quadrature of the definition

@@ -109,7 +109,7 @@ def test_two_independent_samples_are_the_oracles(reference):
             parts.append((case.a.mean(), variance(case.a, case.y, np.ones(len(case.y)), case.most)))
         first, second = (moments_of(value, found, (9, 9)) for value, found in parts)
         gap = first.minus(second)
-        ends = gap.variance, gap.degrees, gap.room, gap.carrying, gap.carriers, gap.scarce, gap.equal
+        ends = gap.variance, gap.degrees, gap.room, gap.carrying, gap.carriers, gap.scarce, gap.equal, gap.short
         check(Variance(*map(np.array, ends)), gap.value, record)
 
 

@@ -720,7 +720,10 @@ def _chosen(
         for columns in ([rows.total for rows in models.values()], [rows.decided for rows in models.values()])
     )
     largest = np.tile(np.maximum(worst, deferred)[:, None], costs.shape[1])
-    raw, fixed = ((costs, largest), (unpaid, largest)), asked.prevalence is not None
+    fixed = asked.prevalence is not None
+    if fixed:  # what the references cost each class is known
+        largest[:, len(models) :] = 0.0
+    raw = (costs, largest), (unpaid, largest)
     rows = CostRows(costs, y, _weight(sample), codes, largest, fixed, sample.origin, raw)
     contest = rows.contest((*models, *references), len(models))
     options = {"incumbent": asked.incumbent, "n_tried": asked.n_tried, "confidence_level": asked.confidence_level}

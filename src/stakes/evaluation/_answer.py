@@ -389,6 +389,9 @@ class _Maker:
             one, what = f"cluster with {what}", f"clusters with {what}"
         beyond = " beyond the harm" if chosen in self.standings.harms else ""
         whole, verb = f"{found.rows[k]:,.0f}", "adds" if add == 1 else "add"
+        if found.short[k]:
+            below = f" How far that cost{beyond} is below the most"
+            return f"{below} rests on about {found.carrying[k]:.2g} of the {whole} {what}."
         if whole == "1":
             return f" The only {one} adds {'' if add else 'nothing '}to that cost{beyond}."
         uneven = f", as unevenly as if just {alike} did" if alike < add else ""

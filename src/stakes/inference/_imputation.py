@@ -317,4 +317,5 @@ def _pooled_variance(each: Sequence[Variance], values: Floats, n_rows: float) ->
         np.min([e.carriers for e in each], axis=0),
         np.any([e.scarce for e in each], axis=0),
         np.min([e.equal for e in each], axis=0),
+        np.any([e.short for e in each], axis=0),
     )

@@ -774,6 +774,7 @@ def sum_clusters(
     centres: Floats,
     shares: Floats,
     prevalence: float | None = None,
+    most: Floats | None = None,
     weight: str | None = None,
     pos_label: object = None,
 ) -> dict[str, Floats]:
@@ -799,6 +800,8 @@ def sum_clusters(
         Part of a weight of one in all weight, by class.
     prevalence : float, optional
         The stated share of positives: without a cluster, the rest of its own is left of each class.
+    most : ndarray of shape (2, p), optional
+        The largest difference that a row of each class can have, by pair; given with a stated prevalence.
     weight : str, optional
         Column with weights.
     pos_label : object, optional
@@ -809,7 +812,8 @@ def sum_clusters(
     dict
         Number of ``clusters``, ``largest``, ``second`` and ``fourth`` powers of their shares, the largest share
         ``largest_of`` each class, ``rows`` of each class and their ``squares``, clusters that ``have`` each class; by
-        pair the ``moved`` powers, and by class and pair the number and the powers of the sums that ``carry`` it.
+        pair the ``moved`` powers, and by class and pair the number and the powers of the sums that ``carry`` it; with
+        ``most``, also the squares of what they are ``lacking`` to it, and of it.
 
     Raises
     ------
@@ -834,13 +838,15 @@ def sum_clusters(
     missing = choose(is_missing(nw.col("g0"), frame.collect_schema()[clusters]), 1, 0)
     names, gaps = gap_names(len(roles.models)), pair_gaps(len(roles.models), max_loss)
     each = _each_cluster(rows, names, missing, weighted=weight is not None)
-    sums = _sums(each, names, gaps, centres, shares, prevalence=prevalence, weighted=weight is not None)
+    signed = None if most is None else np.copysign(most, centres)
+    how: dict[str, Any] = {"prevalence": prevalence, "most": signed, "weighted": weight is not None}
+    sums = _sums(each, names, gaps, centres, shares, **how)
     found = {name: float(values[0]) for name, values in run(sums).to_dict(as_series=False).items()}
     total = int(found["n0"] + found["n1"])
     if found["gone"]:
         details: dict[str, Any] = {"count": int(found["gone"]), "total": total, "hint": INCOMPLETE_HINT}
         raise Location(ordered=False).error("must not be missing", column=clusters, **details)
-    return _assembled_clusters(found, gaps)
+    return _assembled_clusters(found, gaps, signed)
 
 
 def why_clusters_need_rows(costs: CostDistribution, rule: float | str, groups: Sequence[str] | None) -> str:
@@ -884,6 +890,7 @@ def _sums(
     shares: Floats,
     *,
     prevalence: float | None,
+    most: Floats | None,
     weighted: bool,
 ) -> nw.LazyFrame[Any]:
     """Aggregate over all clusters into one row."""
@@ -920,10 +927,22 @@ def _sums(
             squares = value * value
             terms |= {f"k{k}_{name}": (value != 0.0).cast(nw.Int8).sum(), f"k{k}_{name}_2": squares.sum()}
             terms[f"k{k}_{name}_4"] = (squares * squares).sum()
+    terms |= {} if most is None else _lacking(gaps, most, mass)
     return table.select(nw.len().alias("clusters"), *(term.alias(name) for name, term in terms.items()))
 
 
-def _assembled_clusters(found: dict[str, float], gaps: Gaps) -> dict[str, Floats]:
+def _lacking(gaps: Gaps, most: Floats, mass: Sequence[nw.Expr]) -> dict[str, nw.Expr]:
+    """Squares of what the rows of each class of a cluster are lacking to the largest difference, by pair."""
+    terms = {}
+    for at, pair in enumerate(gaps):
+        for k, gap in enumerate(pair):
+            found = nw.col(f"x{k}_{gap}") if isinstance(gap, str) else mass[k] * gap
+            lacking = mass[k] * float(most[k, at]) - found
+            terms[f"lack{k}_{at}"] = (lacking * lacking).sum()
+    return terms
+
+
+def _assembled_clusters(found: dict[str, float], gaps: Gaps, most: Floats | None) -> dict[str, Floats]:
     carry = np.zeros((3, 2, len(gaps)))
     for at, pair in enumerate(gaps):
         for k, gap in enumerate(pair):
@@ -933,11 +952,15 @@ def _assembled_clusters(found: dict[str, float], gaps: Gaps) -> dict[str, Floats
             carry[:, k, at] = [one * by**power if by and one else 0.0 for one, power in powers]
     moved = [[found[f"u{at}_{power}"] for at in range(len(gaps))] for power in (2, 4)]
     told = {"clusters": "clusters", "largest": "largest", "second": "share_2", "fourth": "share_4", "squares": "size_2"}
-    both = {"rows": "n", "have": "has"}
+    both, lacking = {"rows": "n", "have": "has"}, {}
+    if most is not None:
+        squares = [[found[f"lack{k}_{at}"] for at in range(len(gaps))] for k in (0, 1)]
+        lacking["lacking"] = np.array([squares, most**2 * np.array([[found["k0__2"]], [found["k1__2"]]])])
     return {
         **{name: np.array(found[column]) for name, column in told.items()},
         **{name: np.array([found[f"{column}{k}"] for k in (0, 1)]) for name, column in both.items()},
         "largest_of": np.array([found[f"most{k}"] / (found[f"mass{k}"] or 1.0) for k in (0, 1)]),
         "moved": np.array(moved),
         "carry": carry,
+        **lacking,
     }

@@ -716,6 +716,9 @@ class PairSums(Serializable):
         shares, sums = by / (by * found.mass).sum(), found._sums(by)
         centres = sums.mean if prevalence is not None else np.tile(sums.value, (2, 1))
         about: dict[str, Any] = {"clusters": clusters, "centres": centres, "shares": shares, "prevalence": prevalence}
+        if prevalence is not None:
+            rules = DecisionRules(found.costs, found.rule, len(names), constants=True)
+            about["most"] = rules.max_gap(fixed=True)[:, *np.array(pairs_of_decisions(len(names))).T]
         summed = sum_clusters(native.lazy(), **what, **asked, **about)
         return replace(found, clusters=ClusterSums.of(summed, shares, prevalence))
 
@@ -1000,7 +1003,7 @@ class CostRows:
         """Costs of each row under each model, then under treating all and no one, all times a factor."""
         first, rules = samples[0], DecisionRules(costs, rule, len(samples), references)
         lines = _RowLosses(PairedRows(first.y, [sample.score for sample in samples], None), rules).lines[:-1]
-        largest = factor * rules.max_gap(fixed=False)[:, :-1, -1]  # from nothing, the last rule
+        largest = factor * rules.max_gap(fixed=by_class)[:, :-1, -1]  # from nothing, the last rule
         weight = np.ones(len(first.y)) if first.weight is None else first.weight
         return cls(factor * lines.T.copy(), first.y, weight, clusters, largest, by_class, first.origin)
 
@@ -1039,7 +1042,9 @@ class CostRows:
     def _spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         alone = b < 0
         gap = (self.costs[:, a] - np.where(alone, 0.0, self.costs[:, b])).T
-        design, every = self._design, self.largest.max(axis=1)[:, None]
+        design, every = self._design, np.tile(self.largest.max(axis=1)[:, None], len(a))
+        if self.by_class:  # two that each cost a class the same, whatever its rows, do not differ by chance
+            every[:, ~(self.largest[:, a] + self.largest[:, b]).any(axis=0)] = 0.0
         parts = []
         for values, largest in (self.raw if alone.any() else ()) or ((None, self.largest),):
             most = np.where(alone, largest[:, a], every)

@@ -17,6 +17,7 @@ from stakes.core.options import Options
 from stakes.variance.sums import (
     NEEDED_CLUSTERS,
     Clusters,
+    Raw,
     Sums,
     Variance,
     aligned,
@@ -27,6 +28,7 @@ from stakes.variance.sums import (
     mean_weights,
     members,
     pooled_variance,
+    sparing_units,
     squares_and_fourths,
 )
 
@@ -251,7 +253,7 @@ class Design:
         variance, degrees, reason = self.variance_of(contributions)
         second, carried = sums.about(sums.mean if self.fixed else sums.value)[0], raw.raw
         variance = np.where(is_constant(second.sum(axis=0), carried[2].sum(axis=0)), 0.0, variance)
-        return raw.add_unseen(variance, degrees, max_loss, carried), rows, reason
+        return raw.add_unseen(variance, degrees, max_loss, fixed=self.fixed), rows, reason
 
     def _cluster_variance(
         self, values: validation.Floats, max_loss: validation.Floats, slope: validation.Floats | None
@@ -265,10 +267,19 @@ class Design:
         else:
             changes = clusters.left_out(self.contributions(self.centred(values) if slope is None else slope))
         powers, seen = squares_and_fourths(changes), np.count_nonzero(sums, axis=-1) * 1.0
-        own = seen, sums.sum(axis=-1), *squares_and_fourths(sums)
+        own: Raw = seen, sums.sum(axis=-1), *squares_and_fourths(sums)
         shift = aligned(mean_weights(masses, counts) / masses.sum(), max_loss.ndim) * max_loss
+        own = (*own, self._sparing(sums, max_loss)) if self.fixed else own
         found = cluster_variance(clusters, powers, own, self.rates, shift)
         return found, rows, self.unsure
+
+    def _sparing(self, sums: validation.Floats, max_loss: validation.Floats) -> validation.Floats:
+        """Effective clusters with rows of each class that fall short of its largest value, as of single rows."""
+        mass = self.clusters.by_class(self._own(self.share), self.own_members)
+        most = np.copysign(aligned(max_loss, sums.ndim - 1), sums.sum(axis=-1))[..., None]
+        largest = most * np.expand_dims(mass, tuple(range(1, sums.ndim - 1)))
+        lacking = largest - sums
+        return sparing_units(lacking.sum(axis=-1), (lacking**2).sum(axis=-1), (largest**2).sum(axis=-1))
 
     @property
     def rates(self) -> validation.Floats:

@@ -501,7 +501,7 @@ def _notes(found: Variance, rows: Floats, least: Integers, few: Bools) -> list[s
     noted = few | found.scarce.any(axis=0) | ((found.degrees > 0.0) & (found.degrees < FEW_DEGREES))
     at, notes = np.flatnonzero(noted & ~np.isnan(found.variance)), [""] * len(few)
     known = (part[..., at].T.tolist() for part in (*vars(found).values(), rows.astype(np.int64), least))
-    for g, variance, degrees, room, carrying, carriers, scarce, _, own, fewest in zip(at.tolist(), *known, strict=True):
-        few_of = {"carrying": carrying, "carriers": carriers, "scarce": scarce, "rows": own, "least": fewest}
-        notes[g] = Moments(0.0, variance, degrees, room, **few_of).note
+    names = ("variance", "degrees", "room", "carrying", "carriers", "scarce", "equal", "short", "rows", "least")
+    for g, *about in zip(at.tolist(), *known, strict=True):
+        notes[g] = Moments(0.0, **dict(zip(names, about, strict=True))).note
     return notes

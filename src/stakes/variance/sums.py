@@ -21,7 +21,7 @@ from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import level_name, percent
 
 Block = tuple[int, Floats, Floats | None, Floats | None]  # class; values, weights and their squares (last axis)
-Raw = tuple[Floats, Floats, Floats, Floats]
+Raw = tuple[Floats, ...]
 
 
 # Variance, degrees of freedom and scarcity of a mean, from sums of powers of its values over the units of each class.
@@ -46,7 +46,8 @@ class Variance:
 
     ``unseen_variance`` is the square of what one more row might bring, summed over the scarce classes; infinite where
     costs have no bound. ``carrying`` are the effective rows of each class (first axis), ``carriers`` their plain
-    number, and ``equal`` how many equal values are as uneven as theirs (Kish).
+    number, and ``equal`` how many equal values are as uneven as theirs (Kish). In a class that is ``short``, fewer rows
+    spare a part of the largest value than carry some of it, and ``carrying`` counts those.
     """
 
     variance: Floats
@@ -56,12 +57,13 @@ class Variance:
     carriers: Floats
     scarce: Bools
     equal: Floats
+    short: Bools
 
     @classmethod
     def matrices(cls, count: int) -> Variance:
         """Variance of all differences of some decisions, none of which is computed yet."""
         one, both = np.zeros((count, count)), np.zeros((2, count, count))
-        return cls(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0, both.copy())
+        return cls(one, one + 1.0, one.copy(), both, both.copy(), both > 0.0, both.copy(), both > 0.0)
 
     def at(self, *places: Any) -> Variance:
         """Of some of the estimates, which are the last axes."""
@@ -286,19 +288,26 @@ class Sums:
         """
         with np.errstate(invalid="ignore"):  # infinite losses have no spread
             centre = self.mean if fixed else self.value if centre is None else aligned(centre, self.mean.ndim)
-            carried = (self if raw is None else raw).raw
+            own = self if raw is None else raw
             second, fourth = self.about(centre)
-            constant = is_constant(second, carried[2])
+            constant = is_constant(second, own.about(0.0)[0])
             second, fourth = (np.where(constant, 0.0, part) for part in (second, fourth))
             count = self.count + idle / len(self.count) if idle else self.count
             variance, degrees = (class_variance if fixed else pooled_variance)(count, second, fourth)
-            return self.add_unseen(variance / self.weight.sum(axis=0) ** 2, degrees, max_loss, carried)
+            return own.add_unseen(variance / self.weight.sum(axis=0) ** 2, degrees, max_loss, fixed=fixed)
 
-    def add_unseen(self, variance: Floats, degrees: Floats, max_loss: Floats, raw: Raw) -> Variance:
+    def add_unseen(self, variance: Floats, degrees: Floats, max_loss: Floats, *, fixed: bool = False) -> Variance:
         """Widen the variance of a mean of these units for classes with few effective ones."""
         total = self.weight.sum(axis=0)
         shift = aligned(max_loss, self.mean.ndim) * mean_weights(self.weight, self.count) / total
+        raw = (*self.raw, self.sparing(max_loss)) if fixed else self.raw
         return add_unseen(variance, degrees, shift, raw, total)
+
+    def sparing(self, max_loss: Floats) -> Floats:
+        """How many effective units of each class fall short of its largest value, on the side of its mean."""
+        most = np.copysign(aligned(max_loss, self.mean.ndim), self.mean)
+        with np.errstate(invalid="ignore"):  # of infinite losses none is the largest
+            return sparing_units(most * self.weight - self.total, self.about(most)[0], most**2 * self.second[0])
 
     @classmethod
     def _of_block(cls, values: Floats, weight: Floats | None, square: Floats | None) -> Sums:
@@ -419,14 +428,28 @@ def add_unseen(
 
     ``next_row_shift`` is how far one more row of each class could move the estimate at most, ``raw`` counts the values
     that are not zero and sums them and their second and fourth powers, ``total`` is what sums of values are divided by.
+    Where classes are centred apart, rows that all cost the most show no spread either: ``raw`` then ends with how many
+    effective ones do not, and the scarcer of the two is judged.
     """
-    nonzero, first, second, fourth = raw
+    nonzero, first, second, fourth, *sparing = raw
     dominant = np.sqrt(ratio(fourth, second, 0.0))
     jump = np.where(nonzero < NEEDED, next_row_shift, np.minimum(next_row_shift, _LARGER * dominant / total))
     carrying = effective(second, fourth)
-    scarce = (carrying < NEEDED * (1.0 - _ROUNDING)) & (jump > _NOTICED * np.sqrt(variance))
+    spared, few = sparing[0] if sparing else np.float64(np.inf), NEEDED * (1.0 - _ROUNDING)
+    short = spared < np.minimum(carrying * (1.0 - _ROUNDING), few)
+    carrying, jump = np.where(short, spared, carrying), np.where(short, next_row_shift, jump)
+    scarce = (carrying < few) & (jump > _NOTICED * np.sqrt(variance))
     unseen = np.where(scarce, np.where(np.isinf(next_row_shift), np.inf, jump) ** 2, 0.0).sum(axis=0)
-    return Variance(variance, degrees, unseen, carrying, nonzero, scarce, effective(first, second))
+    return Variance(variance, degrees, unseen, carrying, nonzero, scarce, effective(first, second), short)
+
+
+def sparing_units(first: Floats, second: Floats, largest: Floats) -> Floats:
+    """How many effective units fall short of the largest value, from sums of powers of what each lacks.
+
+    ``largest`` is the sum of squares if none lacked anything: what is left of them may be rounding.
+    """
+    found = effective(first, np.where(is_constant(second, largest), 0.0, second))
+    return np.where(np.isfinite(largest), found, np.inf)
 
 
 def mean_weights(masses: Floats, rows: Floats) -> Floats:
@@ -563,16 +586,17 @@ def cluster_variance(
 ) -> Variance:
     """Variance over clusters.
 
-    ``powers`` are sums of second and fourth powers of what leaving out each cluster changes, ``raw`` those of the
-    clusters' sums of uncentred values over all weight, ``rates`` the share of each class in all rows, and
-    ``next_row_shift`` how far one more row of each class could move the estimate at most.
+    ``powers`` are sums of second and fourth powers of what leaving out each cluster changes, ``raw`` is that of
+    :func:`add_unseen` for the clusters' sums of uncentred values over all weight, ``rates`` the share of each class in
+    all rows, and ``next_row_shift`` how far one more row of each class could move the estimate at most.
     """
     none = is_constant(powers[0], raw[2].sum(axis=0))
     second, fourth = (np.where(none, 0.0, part) for part in powers)
     variance, degrees = _variance(second, fourth, len(shape), shape.degrees())
     if shape.reason():
         variance = np.full_like(variance, np.nan)
-    return add_unseen(variance, degrees, next_row_shift * aligned(shape.rows_at_once(rates), next_row_shift.ndim), raw)
+    shift = next_row_shift * aligned(shape.rows_at_once(rates), next_row_shift.ndim)
+    return add_unseen(variance, degrees, shift, raw)
 
 
 def left_out_variance(changes: Floats, count: int, cap: float) -> tuple[Floats, Floats]:
@@ -600,7 +624,8 @@ class ClusterSums:
 
     ``rows`` and ``have`` are the rows of each class and the clusters that have it, ``changes`` the second and fourth
     powers of what leaving out each cluster changes, ``raw`` the number of clusters' sums that are not zero and their
-    second and fourth powers.
+    second and fourth powers; at a stated prevalence ``lacking`` are the second powers of what each class falls short of
+    its largest values, and of those values.
     """
 
     shape: ClusterShape
@@ -609,6 +634,7 @@ class ClusterSums:
     changes: tuple[Floats, Floats]
     raw: tuple[Floats, Floats, Floats]
     prevalence: float | None
+    lacking: Floats | None = None
 
     @classmethod
     def of(cls, found: Mapping[str, Floats], shares: Floats, prevalence: float | None) -> ClusterSums:
@@ -621,13 +647,17 @@ class ClusterSums:
         shape = ClusterShape(count, largest, second, fourth, squares / float(rows.sum()))
         carry, scale = found["carry"], shares[:, None]
         raw = carry[0], carry[1] * scale**2, carry[2] * scale**4
-        return cls(shape, rows, found["have"], (found["moved"][0], found["moved"][1]), raw, prevalence)
+        lacking = None if prevalence is None else found["lacking"] * scale**2
+        return cls(shape, rows, found["have"], (found["moved"][0], found["moved"][1]), raw, prevalence, lacking)
 
     def variance(self, max_loss: Floats, sums: Sums) -> Variance:
         """Variance of every pair; ``max_loss`` is the most that rows of each class can differ by."""
         masses = sums.weight[:, 0]
         next_row_shift = aligned(mean_weights(masses, self.rows) / masses.sum(), max_loss.ndim) * max_loss
-        raw = self.raw[0], sums.total / masses.sum(), *self.raw[1:]
+        raw: Raw = self.raw[0], sums.total / masses.sum(), *self.raw[1:]
+        if self.lacking is not None:
+            first = np.copysign(max_loss, sums.mean) * sums.weight - sums.total
+            raw = *raw, sparing_units(first / masses.sum(), *self.lacking)
         return cluster_variance(self.shape, self.changes, raw, self.rows / self.rows.sum(), next_row_shift)
 
 
@@ -768,6 +798,8 @@ class Moments:
         Between which the estimated value lies, whatever the rows: its interval ends there.
     equal : tuple of float
         How many equal parts of the estimate are as uneven as those of each class's rows (clusters), by Kish.
+    short : tuple of bool
+        Whether ``carrying`` counts rows of the class that carry less than the most: they are fewer.
 
     Examples
     --------
@@ -792,6 +824,7 @@ class Moments:
     least_value: float = -math.inf
     most_value: float = math.inf
     equal: tuple[float, float] = (math.inf, math.inf)
+    short: tuple[bool, bool] = (False, False)
 
     @property
     def standard_error(self) -> float:
@@ -819,7 +852,7 @@ class Moments:
         shares = sum(part.variance**2 / part.degrees if part.degrees > 0.0 else math.nan for part in (self, other))
         # of each class, the part in which it is scarcer
         fewer = [min((self, other), key=lambda part: (not part.scarce[k], part.carrying[k])) for k in (0, 1)]
-        by_class = ("carrying", "carriers", "scarce", "rows", "equal")
+        by_class = ("carrying", "carriers", "scarce", "rows", "equal", "short")
         scarcer: dict[str, Any] = {name: (getattr(fewer[0], name)[0], getattr(fewer[1], name)[1]) for name in by_class}
         found = replace(
             self,
@@ -882,6 +915,9 @@ class Moments:
 
     def _rests_on(self, k: int) -> str:
         name, unbounded = self.names[k], "" if math.isfinite(self.room) else "; there is no interval"
+        if self.short[k] and self.carrying[k] == 0:
+            does = "tells the two apart" if self.paired else "costs the most here"
+            return f"every {name} {does}: at least {NEEDED} must not{unbounded}"
         if self.carriers[k] == 0:
             does = "tells the two apart" if self.paired else "carries a cost here"
             return f"no {name} {does}: at least {NEEDED} must{unbounded}"
@@ -895,7 +931,9 @@ class Moments:
 
 def moments_of(value: float, found: Variance, rows: tuple[int, ...], **about: Any) -> Moments:
     """Moments of one estimate from its variance; without a finite value there is none."""
-    about |= {name: tuple(getattr(found, name).tolist()) for name in ("carrying", "carriers", "scarce", "equal")}
+    about |= {
+        name: tuple(getattr(found, name).tolist()) for name in ("carrying", "carriers", "scarce", "equal", "short")
+    }
     variance = float(found.variance) if math.isfinite(value) else math.nan
     return Moments(value, variance, float(found.degrees), float(found.unseen_variance), rows=rows, **about)
 
