@@ -38,8 +38,8 @@ POINTS = {
 }
 INTERVALS = {"ci": "interval", "vs_best_ci": "moreInterval"}
 ASKING = """window.asked = (() => {
-    const { worker } = JSON.parse(document.getElementById('parts').textContent);
-    const thread = new Worker(URL.createObjectURL(new Blob([worker])));
+    const { shared, worker } = JSON.parse(document.getElementById('parts').textContent);
+    const thread = new Worker(URL.createObjectURL(new Blob([shared, worker])));
     const waiting = new Map();
     thread.onmessage = ({ data }) => data.progress || waiting.get(data.id)(data);
     let last = 0;

@@ -121,9 +121,7 @@ def test_standard_errors_over_whole_stretches_are_the_librarys(kind, dependence,
     found = standard_errors(spread, inside.astype(float))
     assert len(found) == 5
     for i, error in enumerate(found):
-        # with a stated prevalence each class has its own degrees of freedom, here one factor for both
-        apart = 2e-3 if (kind, dependence) == ("prevalence", "independent") else 1e-9
-        assert error == pytest.approx(evaluation.moments.of(i).standard_error, rel=apart, abs=1e-12)
+        assert error == pytest.approx(evaluation.moments.of(i).standard_error, rel=1e-9, abs=1e-12)
 
 
 def test_covariances_are_those_of_the_rows():

@@ -25,6 +25,7 @@ from stakes.evaluation import cost_of_terms
 from stakes.inference import RATES_NEEDED, PairedRows, confidence_band, reached
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.text import REFERENCES, say, visible
+from stakes.report._carriers import inverse_degrees, most_degrees, rows_by_class, unit_ratios
 from stakes.report._page import SPOKEN, Model, counted_per
 from stakes.variance.dependence import Design
 from stakes.variance.sums import Clusters, bessel, members, t_quantile
@@ -83,6 +84,15 @@ def counted_rows(evaluation: Evaluation) -> int | None:
     once = all(np.array_equal(getattr(table, k), getattr(table, f"{k}_squared")) for k in ("positives", "negatives"))
     plain = once and not table.fixed_prevalence and evaluation.rule != "optimal" and not no_plain_bands(evaluation)
     return table.n_rows if plain else None
+
+
+def is_even(evaluation: Evaluation) -> bool:
+    """Whether rows are independent and those of a class weigh alike: the page's table then tells how sure costs are."""
+    table, ratios = evaluation.score_tables[0], []
+    for weight, square in ((table.negatives, table.negatives_squared), (table.positives, table.positives_squared)):
+        ratios.append(square[weight > 0.0] / weight[weight > 0.0])
+    alike = all(np.ptp(each) <= _ROUNDING * each.max() for each in ratios if len(each))
+    return alike and not no_plain_bands(evaluation)
 
 
 # A score table small enough for a page, with a bound on what leaving rows apart unsaid can change.
@@ -469,7 +479,9 @@ def spread_of(evaluation: Evaluation, chosen: Sequence[int]) -> StretchCovarianc
         scores = [partial(_taken, evaluation, rows.scores[index]) for index in chosen]
         covariances = dependent_covariances(rows, scores, kinds, centres)
     else:
-        covariances = _independent(sums, centres, evaluation.n_rows)
+        fixed = evaluation.score_tables[0].fixed_prevalence
+        counts = evaluation.moments.rows if fixed else [evaluation.n_rows] * 2
+        covariances = _independent(sums, centres, counts)
     return StretchCovariances(cuts, covariances[:, *np.triu_indices(len(cuts) - 1)])
 
 
@@ -549,16 +561,16 @@ class _StretchSums:
         return np.asarray(beyond_both + np.where(first == second, np.diag(held(parts * parts)), below))
 
 
-def _independent(sums: Sequence[_StretchSums], centres: Sequence[Floats], n_rows: int) -> Floats:
+def _independent(sums: Sequence[_StretchSums], centres: Sequence[Floats], counts: Sequence[int]) -> Floats:
     """Covariances of the losses of each rule in every pair of stretches."""
     total = sum(mine.total for mine in sums)
     found = np.zeros(sums[0].products.shape)
-    for mine, mean in zip(sums, centres, strict=True):
+    for mine, mean, count in zip(sums, centres, counts, strict=True):
         across = mean[:, :, None] * mine.first[1][:, None, :]
         centred = mine.products - across - np.swapaxes(across, 1, 2)
         centred += mean[:, :, None] * mean[:, None, :] * mine.squares
         centred[np.abs(centred) <= _ROUNDING * mine.products] = 0.0
-        found += centred * (float(bessel(n_rows)) / total**2)
+        found += centred * (float(bessel(max(count, 2))) / total**2)
     return found
 
 
@@ -594,6 +606,7 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "unsure": no_intervals(evaluation),
         "rows": list(evaluation.moments.rows),
         "counted": counted_rows(evaluation),
+        "even": is_even(evaluation),
         "shapes": shapes,
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
@@ -789,11 +802,20 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
     # those of the evaluation's own range stand for every range
     rules = [*chosen, *range(len(evaluation.models), len(evaluation.models) + 2)]
     degrees = [float(evaluation.moments.of(rule).degrees) for rule in rules]
-    return {
+    spread = {
         "cuts": encoded(found.cuts),
         "quantiles": encoded(t_quantile(1.0 - evaluation.confidence_level, degrees)),
         "covariances": encoded(found.covariances.ravel(), "f4"),
     }
+    rows = evaluation.rows
+    if rows is not None and not is_even(evaluation):
+        scores = [partial(_taken, evaluation, rows.used.scores[index]) for index in chosen]
+        counts = rows_by_class(rows)
+        spread["rows"] = encoded(np.append(counts, most_degrees(rows)))
+        spread["units"] = encoded(unit_ratios(rows, scores, found.cuts).ravel(), "f4")
+        if rows.lags is None:  # those of rows in order are the same for every range
+            spread["degrees"] = encoded(inverse_degrees(evaluation, chosen, counts[0]).ravel())
+    return spread
 
 
 def _band_thresholds(evaluation: Evaluation) -> Floats | None:

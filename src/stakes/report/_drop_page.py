@@ -17,10 +17,12 @@ from stakes.report._page import DROPPED, SCRIPTS, SPOKEN, asset, filled, follows
 
 # Scripts by what they are for. The report's own are used as they are; those of the page that makes it stand between.
 
+_SHARED = ("costs", "scores", "beta", "moments")  # by the report and the worker, which both begin with them
 _WORKER = (
-    *("script_costs", "script_scores", "script_beta", "drop_reader", "drop_rows", "drop_tables", "drop_moments"),
+    *("drop_reader", "drop_rows", "drop_tables", "drop_moments"),
     *("drop_selection", "drop_payload", "drop_worker"),
 )
+_START = '(() => {\n"use strict";\n'
 _BEFORE = {"figures": "drop_screen", "page": "drop_own"}
 _MAIN = ("script_numbers", "drop_main")
 EXAMPLE, LABEL, RANGE = "german_credit.csv", "bad", (0.10, 0.25)
@@ -66,8 +68,9 @@ def render_drop_page(*, example: bool = False) -> str:
     main, report = _joined(_MAIN), _report_script()
     parts = {
         "report": _report_page(),
-        "script": report,
-        "worker": _joined(_WORKER),
+        "shared": _shared(),
+        "script": report.removeprefix(_shared()),
+        "worker": _joined(_WORKER, ""),
         "words": _words(Words()),
         "example": _example() if example else None,
         "slots": _SLOTS,
@@ -96,10 +99,16 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _joined(names: tuple[str, ...]) -> str:
+def _joined(names: tuple[str, ...], start: str = _START) -> str:
     """Scripts as one, with nothing of theirs in the names of the window."""
     parts = "\n".join(_lean(asset(f"{name}.js")) for name in names)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
+    return f"{start}{parts}}})();"
+
+
+@cache
+def _shared() -> str:
+    """How the scripts of the report and of the worker begin."""
+    return _START + "".join(f"{_lean(asset(f'script_{name}.js'))}\n" for name in _SHARED)
 
 
 def _lean(script: str) -> str:
@@ -112,10 +121,10 @@ def _lean(script: str) -> str:
 def _report_script() -> str:
     """The report's scripts, between them those that fill the screen from the numbers."""
     names: list[str] = []
-    for name in SCRIPTS:
+    for name in (each for each in SCRIPTS if each not in _SHARED):
         names += [_BEFORE[name]] if name in _BEFORE else []
         names.append(f"script_{name}")
-    return _joined(tuple(names))
+    return _joined(tuple(names), _shared())
 
 
 @cache

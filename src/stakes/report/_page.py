@@ -40,6 +40,7 @@ SCRIPTS = (
     "costs",
     "scores",
     "beta",
+    "moments",
     "table",
     "numbers",
     "chart",
@@ -581,6 +582,7 @@ SPOKEN = {
     "limits": "; {level} intervals, each of its number alone",
     "within": "costs {per} are within {bound} of those of all rows",
     "approximate": "intervals are approximate.",
+    "sure": "so are the intervals.",
     # tables and figures
     "shaded_one": "The line marks the threshold {low} (odds {odds}).",
     "shaded": "Shaded: the plausible thresholds, {low} to {high} (odds {odds} to {odds_high}).",

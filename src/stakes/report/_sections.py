@@ -26,7 +26,7 @@ from stakes.outputs.text import (
     stated,
     visible,
 )
-from stakes.report._any_range import cut_points, no_bands, no_intervals
+from stakes.report._any_range import cut_points, is_even, no_bands, no_intervals
 from stakes.report._page import (
     NAME_LIMIT,
     REFERENCE_DASHES,
@@ -185,11 +185,17 @@ def _interval_words(evaluation: Evaluation) -> str:
     why = no_intervals(evaluation)
     if why:
         return f"They have no intervals, for {why}."
-    return (
+    chosen = (
         "Such a range is chosen after looking at the results: intervals of single models hold, claims over models do "
-        "not, and the page makes none. The intervals are approximate: they come from covariances of the losses over "
+        "not, and the page makes none. "
+    )
+    if is_even(evaluation):
+        return f"{chosen}The intervals follow from the table of the page, as those of the library do from all rows."
+    return (
+        f"{chosen}The intervals are approximate: they come from covariances of the losses over "
         f"{len(cut_points(evaluation.costs)) - 1} stretches of the axis, which are exact only where a range ends at "
-        "their cut points and all thresholds count alike. The degrees of freedom are those over the range as reported."
+        "their cut points and all thresholds count alike. Degrees of freedom and the allowance for few rows follow the "
+        "table of the page, as far as rows or clusters of unlike weight let them."
     )
 
 

@@ -1,6 +1,9 @@
 // The page on which a file is dropped: it asks for what is unclear, lets a worker evaluate, and shows the report.
 
 const parts = JSON.parse(document.getElementById("parts").textContent);
+for (const name of ["script", "worker"]) {
+  parts[name] = parts.shared + parts[name];
+}
 const byId = (id) => document.getElementById(id);
 const LABELS = /^(y|y_true|label|labels|target|truth|outcome|event|class)$/i;
 let worker = null;

@@ -1,10 +1,6 @@
 // Mean losses of decisions on the same rows, and the variance of each and of every difference: Student's t with degrees
 // of freedom from the fourth moment, widened for classes of which too few rows carry the estimate (rule of three).
 
-const ENOUGH = 5; // effective rows of a class that carry the value
-const SEEN = 0.1; // what one more row may bring matters from this share of the standard error on
-const LARGER = 3;
-const ROUNDING = 1e-12;
 const AT_ONCE = 1 << 12;
 
 // The models, then acting on everyone, on no one, and a decision that costs nothing.
@@ -189,106 +185,4 @@ class Decisions {
 
 function sameScores(first, second) {
   return first.every((score, k) => score === second[k]);
-}
-
-// The highest power about a centre that lies below the mean by a gap.
-function recentred(sums, gap) {
-  const choose = { 2: [1, 2, 1], 4: [1, 4, 6, 4, 1] }[sums.length - 1];
-  return sums.reduce((found, sum, j) => (j ? found * gap + choose[j] * sum : sum), 0);
-}
-
-function varianceOf(sums, gaps) {
-  const whole = sums[0].weight + sums[1].weight;
-  const value = (sums[0].weight * sums[0].mean + sums[1].weight * sums[1].mean) / whole;
-  const raw = sums.map(({ second, fourth, mean }) => [recentred(second, mean), recentred(fourth, mean)]);
-  let [n, squares, fourths] = [0, 0, 0];
-  sums.forEach(({ count, mean, second, fourth }, k) => {
-    const about = recentred(second, mean - value);
-    n += count;
-    if (!(about <= 1e-24 * raw[k][0])) {
-      squares += about;
-      fourths += recentred(fourth, mean - value);
-    }
-  });
-  const variance = ((n > 1 ? n / (n - 1) : NaN) * squares) / whole ** 2;
-  const uneven = fourths - squares ** 2 / Math.max(n, 1);
-  const degrees = Math.min(n - 1, uneven > ROUNDING * squares ** 2 ? (2 * squares ** 2) / uneven : Infinity);
-  return { variance, degrees, ...unseenOf(sums, raw, gaps, variance, whole) };
-}
-
-// What one more row of each class too few rows of which carry the value might bring.
-function unseenOf(sums, raw, gaps, variance, whole) {
-  const overall = whole / Math.max(sums[0].count + sums[1].count, 1);
-  let unseen = 0;
-  const carrying = raw.map(([second, fourth]) => (fourth > 0 ? second ** 2 / fourth : 0));
-  const scarce = sums.map(({ count, weight, nonzero }, k) => {
-    const shift = (gaps[k] * (count > 0 ? weight / count : overall)) / whole;
-    const [second, fourth] = raw[k];
-    const dominant = second > 0 ? Math.sqrt(fourth / second) : 0;
-    const jump = nonzero < ENOUGH ? shift : Math.min(shift, (LARGER * dominant) / whole);
-    const few = carrying[k] < ENOUGH * (1 - ROUNDING) && jump > SEEN * Math.sqrt(variance);
-    unseen += few ? (shift === Infinity ? Infinity : jump) ** 2 : 0;
-    return few;
-  });
-  return { unseen, scarce, equal: sums.map(({ weight, mean }, k) => (weight * mean) ** 2 / raw[k][0]) };
-}
-
-// Half of the width of an interval; NaN where the variance is unknown or what unseen rows may bring has no bound.
-function halfWidth({ variance, degrees, unseen }, alpha) {
-  const t = studentQuantile(alpha, variance > 0 ? degrees : Infinity);
-  const wide = Math.sqrt(t * t * variance + Math.log(alpha) ** 2 * unseen);
-  return Number.isFinite(wide) ? wide : NaN;
-}
-
-// Probability that a standard normal variable lies further out than x, either way.
-function normalTails(x) {
-  const z = x / Math.SQRT2;
-  if (z < 2.5) {
-    let [term, sum] = [z, z];
-    for (let k = 1; Math.abs(term) > 1e-18 * sum; k += 1) {
-      term *= (2 * z * z) / (2 * k + 1);
-      sum += term;
-    }
-    return 1 - (2 / Math.sqrt(Math.PI)) * Math.exp(-z * z) * sum;
-  }
-  let fraction = 0;
-  for (let k = 80; k > 0; k -= 1) {
-    fraction = k / 2 / (z + fraction);
-  }
-  return Math.exp(-z * z) / (Math.sqrt(Math.PI) * (z + fraction));
-}
-
-// Where a falling function of positive numbers has a value, by halving.
-function fallingRoot(value, goal) {
-  let [low, high] = [0, 1];
-  while (value(high) > goal && high < 1e12) {
-    [low, high] = [high, 2 * high];
-  }
-  for (let k = 0; k < 200 && high - low > 1e-15 * high; k += 1) {
-    const middle = 0.5 * (low + high);
-    [low, high] = value(middle) > goal ? [middle, high] : [low, middle];
-  }
-  return 0.5 * (low + high);
-}
-
-const normalQuantile = remembered((alpha) => fallingRoot(normalTails, alpha));
-
-// The t that Student's variable exceeds, either way, with probability alpha.
-const studentQuantile = remembered((alpha, degrees) => {
-  const z = normalQuantile(alpha);
-  if (degrees > 1e6) {
-    return degrees === Infinity ? z : z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2);
-  }
-  return degrees > 0 ? fallingRoot((t) => incompleteBeta(degrees / (degrees + t * t), 0.5 * degrees, 0.5), alpha) : NaN;
-});
-
-function remembered(work) {
-  const known = new Map();
-  return (...given) => {
-    const key = given.join(" ");
-    if (!known.has(key)) {
-      known.set(key, work(...given));
-    }
-    return known.get(key);
-  };
 }

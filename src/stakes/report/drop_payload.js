@@ -276,7 +276,7 @@ function payloadOf(rows, { low, high, file, words }, progress = () => {}) {
     drawn: Math.min(count, MOST_DRAWN_MODELS),
     shares: { negative, positive },
     rule: "score", own: { low, high, weighting: "uniform" }, scale: "regret", unit: 1, per: 1000, level: LEVEL, fixed: false,
-    unsure: "", rows: decisions.count, shapes: ["binned"], counted: rows.roles.weight === null ? rows.count : null, spread: rows.count > 1 ? spreadOf(rows, tables, decisions, order, costs) : null, bands: null,
+    unsure: "", rows: decisions.count, shapes: ["binned"], counted: rows.roles.weight === null ? rows.count : null, even: rows.roles.weight === null, spread: rows.count > 1 ? spreadOf(rows, tables, decisions, order, costs) : null, bands: null,
     crossing: [], result, groups: groupsOf(rows, order, costs), ...words,
     read: {
       file, rows: rows.count, dropped: rows.dropped, positives: decisions.count[1], label: rows.roles.label, positive: rows.positive,

@@ -86,7 +86,8 @@ function beneath(_, { scale }) {
 
 function precisionWords(results) {
   const { bound } = results;
-  const sureness = said(spread ? "approximate" : "unsure_here", { why: page.unsure });
+  const sure = page.even && bound === 0 ? "sure" : "approximate";
+  const sureness = said(spread ? sure : "unsure_here", { why: page.unsure });
   const reach = Number.isFinite(bound) ? said("within", { bound: bound.toPrecision(2), per: perOf(results) }) : said("boundless_error");
   return said(bound === 0 ? "exact" : "thinned", { reach, sureness });
 }

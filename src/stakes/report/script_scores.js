@@ -111,8 +111,12 @@ class ScoreTable {
 // cut points and all its cost ratios count alike. One threshold takes the stretch that ends there, in which a score
 // equal to it is acted on.
 class Spread {
-  constructor({ cuts, covariances, quantiles }) {
+  constructor({ cuts, covariances, quantiles, units, rows, degrees }) {
     this.cuts = decoded(cuts);
+    this.units = units && decoded(units);
+    this.degrees = degrees && decoded(degrees);
+    const counts = rows ? decoded(rows) : [NaN, NaN, 1, 1, NaN];
+    Object.assign(this, { rows: rows && counts.slice(0, 2), together: counts.slice(2, 4), mostDegrees: counts[4] });
     this.quantiles = decoded(quantiles);
     this.values = decoded(covariances);
     this.size = this.cuts.length - 1;
@@ -148,5 +152,33 @@ class Spread {
       }
     }
     return Math.sqrt(Math.max(sum, 0));
+  }
+  // Degrees of freedom from those of rows that weigh alike.
+  degreesOf(place, alike) {
+    if (!this.degrees || !(alike > 0)) {
+      return NaN;
+    }
+    const inverse = this.degrees[place] / alike + this.degrees[this.degrees.length / 2 + place];
+    return inverse > 0 ? Math.min(1 / inverse, this.mostDegrees) : this.mostDegrees;
+  }
+
+  // Which cut point ends the stretch that one threshold takes.
+  after(at) {
+    return clip(placeOf(this.cuts, at), 1, this.size);
+  }
+
+  // How the units that errors consist of, weighed rows or clusters, differ from rows of a table, by class: rows that come
+  // together; and of those that carry a cost their effective number, number and dominant cost, between two cut points.
+  unitsOver(place, { low, high }) {
+    const { cuts, units, together } = this;
+    return [low, high].map((end, k) => {
+      const next = this.after(end);
+      const part = (end - cuts[next - 1]) / (cuts[next] - cuts[next - 1]);
+      const ratios = [0, 1, 2].map((which) => {
+        const at = ((2 * place + k) * 3 + which) * cuts.length + next;
+        return units ? (1 - part) * units[at - 1] + part * units[at] : 1;
+      });
+      return { together: together[k], effective: ratios[0], number: ratios[1], dominant: ratios[2] };
+    });
   }
 }

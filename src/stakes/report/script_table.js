@@ -84,41 +84,47 @@ function shareActedOn({ acted, deployed, everyone }, costs, found) {
 // Decisions that are the same at every threshold: to act, or not to.
 const ACTS = { below: 0, above: 1 };
 const RESTS = { below: 1, above: 0 };
-// with fewer rows of a class that carry a cost, those unseen matter: one more may cost as much as any can
-const NEEDED = 5;
-const NOTICED = 0.1;
 
-// Student's t, and what one more row of the classes that too few rows show may bring, by the rule of three: none in n
-// rows, at most -log(alpha) / n. Negatives below the range and positives above it cost nothing, and carry no cost.
+// Student's t, and what one more row of the classes that too few rows show may bring, by the rule of three.
 function intervalOf(rule, costs, factor) {
-  if (!spread || (rule.model && rule.place >= page.drawn)) {
+  if (!spread || !Number.isFinite(rule.integral) || (rule.model && rule.place >= page.drawn)) {
     return [NaN, NaN];
   }
-  const error = errorOf(rule, costs);
-  const worst = [page.shares.negative * costs.negative(Infinity), page.shares.positive * costs.positive(-Infinity)];
-  const unseen = worst.map((cost, k) => {
-    const carriers = page.rows[k] * (1 - rule.outside[k][["below", "above"][k]]);
-    const one = cost / page.rows[k];
-    // decisions that are the same whatever the score cost something for every row of a class or for none
-    const known = !rule.model && (page.fixed || carriers === 0);
-    return !known && carriers < NEEDED - 0.5 && one > NOTICED * error ? one : 0;
-  });
-  const half = Math.hypot(error === 0 ? 0 : spread.quantiles[rule.place] * error, Math.hypot(...unseen) * Math.log(1 - page.level));
-  return Number.isFinite(half) ? [factor * (rule.integral - half), factor * (rule.integral + half)] : [NaN, NaN];
+  const half = halfWidth(spreadOver(rule, costs), 1 - page.level);
+  return [factor * (rule.integral - half), factor * (rule.integral + half)];
 }
 
-// Standard error of the integral: at one threshold that of shares of rows where these count alike.
-function errorOf(rule, { low, high }) {
-  const { alarms, missed } = decisionsAt(rule, low);
-  if (high === 0 && missed === 0) {
-    return 0;
+// Of independent rows that weigh alike within each class, the table tells how far the integral spreads.
+function spreadOver(rule, costs) {
+  const { sums, gaps } = sumsOver(rule, costs);
+  const alike = varianceOf(sums, gaps, page.fixed);
+  return page.even ? alike : spreadOfOthers(rule, costs, alike, sums, gaps);
+}
+
+function sumsOver(rule, costs) {
+  const most = [costs.negative(Infinity), costs.positive(-Infinity)];
+  const rows = spread.rows ?? page.rows;
+  if (rule.model) {
+    return { sums: tableSums(actedOn(rule.model), costs, rows), gaps: most };
   }
-  if (low < high || page.counted === null) {
-    return spread.error(rule.place);
+  // a decision that is the same whatever the score costs something for every row of one class, and none of the other
+  const mine = most.map((loss, k) => (rule.name === [ALL, NONE][k] ? loss : 0));
+  return { sums: constantSums(mine, [page.shares.negative, page.shares.positive], rows), gaps: page.fixed ? [0, 0] : mine };
+}
+
+// Of other rows the covariances tell it, and how their units and degrees of freedom differ from those of rows alike. One
+// threshold has the covariances of a stretch, and is to that as it is among rows alike.
+function spreadOfOthers(rule, costs, alike, sums, gaps) {
+  let variance = spread.error(rule.place) ** 2;
+  if (costs.low === costs.high) {
+    const [from, to] = [-1, 0].map((step) => spread.cuts[spread.after(costs.low) + step]);
+    const stretch = sumsOver(rule, costsOf({ low: from, high: to, weighting: "uniform" }));
+    const beside = varianceOf(stretch.sums, stretch.gaps, page.fixed).variance / (to - from) ** 2;
+    variance *= beside > 0 ? alike.variance / beside : 1;
   }
-  const [alarm, miss] = [low, 1 - low];
-  const variance = alarm ** 2 * alarms * (1 - alarms) + miss ** 2 * missed * (1 - missed) - 2 * alarm * alarms * miss * missed;
-  return Math.sqrt(Math.max(variance, 0) / (page.counted - 1));
+  const degrees = spread.degreesOf(rule.place, alike.degrees);
+  const quantile = Number.isFinite(degrees) ? undefined : spread.quantiles[rule.place];
+  return { variance, degrees, quantile, ...unseenOf(sums, gaps, variance, spread.unitsOver(rule.place, costs)) };
 }
 
 // What two equal rules leave is rounding, not a difference.
