@@ -68,6 +68,10 @@ def test_budget_is_the_upper_limit_of_the_reference_at_half_of_alpha(reference):
     assert CostMonitor(COSTS, budget=0.05, alpha=0.04).log_alarm == pytest.approx(math.log(25))
 
 
+def test_before_any_day_the_lower_limit_is_a_zero_without_a_sign():
+    assert str(CostMonitor(COSTS, budget=0.05).limits[0]) == "0.0"
+
+
 def test_the_promise_is_the_mean_cost_of_right_scores():
     score = np.array([0.02, 0.1, 0.2, 0.6])
     expected = np.mean(score * regret(np.ones(4), score) + (1 - score) * regret(np.zeros(4), score))

@@ -524,7 +524,7 @@ class CostMonitor(Tabular):
     def limits(self) -> tuple[float, float]:
         """Limits of the mean so far that hold at all looks together at 1 - alpha; wide where days are the unit."""
         if not self._days:
-            return -self._question.shift, self._question.largest - self._question.shift
+            return 0.0 - self._question.shift, self._question.largest - self._question.shift
         low, high = self._all_limits()
         return float(low[-1]), float(high[-1])
 
