@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -76,9 +78,11 @@ def test_intervals_follow_from_the_covariances_of_the_page(chromium, report_once
     data = evaluation.rows.y, dict(zip(evaluation.models, evaluation.rows.scores, strict=True))
     again = evaluate(*data, costs=bounds, **dependence).moments
     for name, error in zip(names, errors, strict=True):
-        law = stats.t(again.of(evaluation.place(name)).degrees)
-        ends = table[name][0][0] / 1000.0 + law.ppf([0.025, 0.975]) * error
-        assert found[name] == pytest.approx(ends, abs=1e-9 if "lags" in dependence else 0.03 * error)
+        mine = again.of(evaluation.place(name))
+        unseen = math.sqrt(mine.room) / (bounds[1] - bounds[0]) * math.log(0.05)
+        half = math.hypot(stats.t(mine.degrees).ppf(0.975) * error, unseen)
+        ends = table[name][0][0] / 1000.0 + half * np.array([-1.0, 1.0])
+        assert found[name] == pytest.approx(ends, abs=1e-9 if "lags" in dependence else 0.1 * error)
 
 
 @pytest.mark.parametrize("bounds", [(0.05, 0.15), (0.02, 0.6), (0.2, 0.2), (0.003, 0.05)])
