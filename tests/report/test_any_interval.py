@@ -40,6 +40,14 @@ def test_intervals_of_rows_that_weigh_alike_are_the_librarys(chromium, folder, n
             assert ends == pytest.approx(again[rule].interval, rel=1e-9, abs=1e-12), (low, high, rule)
 
 
+def test_so_they_are_where_no_positive_is_found_at_a_stated_prevalence(chromium, folder):
+    y, score = np.repeat([1, 0], [10, 500]), np.repeat([0.1, 0.45, 0.1], [10, 25, 475])
+    report = Report(evaluate(y, {"a": score}, costs=(0.02, 0.5), prevalence=0.1), folder / "any.html")
+    for low, high in ((0.3, 0.3), (0.3, 0.4), (0.2, 0.6)):
+        exact = evaluate(y, {"a": score}, costs=(low, high) if low < high else low, prevalence=0.1)["a"].interval
+        assert on_the_page(chromium, report, low, high)["a"] == pytest.approx(exact, rel=1e-9)
+
+
 def test_so_they_are_where_each_order_of_magnitude_counts_alike(chromium, folder):
     y, score = few_positives(12, 300)
     report = Report(evaluate(y, {"a": score}, costs=(0.02, 0.1), prevalence=0.2), folder / "any.html")

@@ -85,7 +85,7 @@ function varianceOf(sums, gaps, fixed = false) {
   });
   const { squares, degrees } = fixed ? classDegrees(parts) : pooledDegrees(parts);
   const variance = squares / whole ** 2;
-  return { variance, degrees, ...unseenOf(sums, gaps, variance) };
+  return { variance, degrees, ...unseenOf(sums, gaps, variance, fixed) };
 }
 
 function pooledDegrees(parts) {
@@ -109,8 +109,16 @@ function kurtosisDegrees(square, uneven) {
   return uneven > ROUNDING * square ** 2 ? (2 * square ** 2) / uneven : Infinity;
 }
 
-// What one more row of each class too few rows of which carry the value might bring.
-function unseenOf(sums, gaps, variance, units = [ROWS, ROWS]) {
+// How many effective rows of a class fall short of the largest value, where the shares of the classes are stated: where
+// nearly all cost the most, they show no spread either.
+function sparing(sums, most) {
+  const [first, second] = [(most - sums.mean) * sums.weight, recentred(sums.second, sums.mean - most)];
+  const largest = most ** 2 * sums.second[0];
+  return largest === Infinity ? Infinity : second > 1e-24 * largest ? first ** 2 / second : 0;
+}
+
+// What one more row of each class too few rows of which carry the value, or fall short of the most, might bring.
+function unseenOf(sums, gaps, variance, fixed, units = [ROWS, ROWS]) {
   const [raw, whole] = [rawOf(sums), sums[0].weight + sums[1].weight];
   const overall = whole / Math.max(sums[0].count + sums[1].count, 1);
   let unseen = 0;
@@ -119,8 +127,10 @@ function unseenOf(sums, gaps, variance, units = [ROWS, ROWS]) {
     const shift = (units[k].together * gaps[k] * (count > 0 ? weight / count : overall)) / whole;
     const [second, fourth] = raw[k];
     const dominant = second > 0 ? units[k].dominant * Math.sqrt(fourth / second) : 0;
-    const jump = units[k].number * nonzero < ENOUGH ? shift : Math.min(shift, (LARGER * dominant) / whole);
-    const few = carrying[k] < ENOUGH * (1 - ROUNDING) && jump > SEEN * Math.sqrt(variance);
+    const spared = fixed ? sparing(sums[k], gaps[k]) / units[k].together : Infinity;
+    const short = spared < Math.min(carrying[k], ENOUGH) * (1 - ROUNDING);
+    const jump = short || units[k].number * nonzero < ENOUGH ? shift : Math.min(shift, (LARGER * dominant) / whole);
+    const few = Math.min(carrying[k], spared) < ENOUGH * (1 - ROUNDING) && jump > SEEN * Math.sqrt(variance);
     unseen += few ? (shift === Infinity ? Infinity : jump) ** 2 : 0;
     return few;
   });

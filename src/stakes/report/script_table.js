@@ -124,7 +124,7 @@ function spreadOfOthers(rule, costs, alike, sums, gaps) {
   }
   const degrees = spread.degreesOf(rule.place, alike.degrees);
   const quantile = Number.isFinite(degrees) ? undefined : spread.quantiles[rule.place];
-  return { variance, degrees, quantile, ...unseenOf(sums, gaps, variance, spread.unitsOver(rule.place, costs)) };
+  return { variance, degrees, quantile, ...unseenOf(sums, gaps, variance, page.fixed, spread.unitsOver(rule.place, costs)) };
 }
 
 // What two equal rules leave is rounding, not a difference.
