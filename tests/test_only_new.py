@@ -94,6 +94,17 @@ def test_each_test_is_in_one_share(tmp_path, monkeypatch):
     assert sorted(name for share in shares for name in share) == sorted(names)
 
 
+def test_a_share_of_few_tests_may_hold_none_of_them(tmp_path, monkeypatch):
+    (tmp_path / "test_it.py").write_text("def test_alone():\n    pass\n", encoding="utf-8")
+    monkeypatch.setenv("SHARE", "1/1")
+    mine = next(which for which in (1, 2) if load("share_of_tests").in_share("test_it.py::test_alone", which, 2))
+    for share, chosen, code in ((mine, "alone", 0), (3 - mine, "alone", 0), (1, "nothing", 5)):
+        command = [sys.executable, "-m", "pytest", "-p", "share_of_tests", "-p", "no:xdist", "-k", chosen, "."]
+        environment = {**os.environ, "SHARE": f"{share}/2", "PYTHONPATH": str(CHECKS)}
+        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert run.returncode == code, run.stdout
+
+
 @pytest.mark.parametrize("said", ["", "0/3", "4/3", "2", "2/", "a/b", "-1/3"])
 def test_a_share_that_is_none_is_refused(monkeypatch, said):
     monkeypatch.setenv("SHARE", "1/1")
