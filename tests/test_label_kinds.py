@@ -140,6 +140,12 @@ def test_numbers_beside_texts_are_refused_as_labels_in_fit(model, value):
                 clone(model).set_params(pos_label=value).fit(X, y)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_an_infinite_label_is_refused_in_fit_without_a_warning(model):
+    with pytest.raises(ValueError, match=r"^y must be finite, got -?inf at index 1 \(1 of "):
+        clone(model).fit(X, np.where(np.arange(len(X)) == 1, -np.inf, np.asarray(TRUTH, dtype=float)))
+
+
 HALF, MIXED = np.full((4, 2), 0.5), [1, "none", "none", 1]
 SORTED = {
     "y_train": lambda: undo_class_weight(HALF, class_weight="balanced", y_train=MIXED),

@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.multiclass import ordered_categories, refuse_mixed
-from stakes.base.validation import Floats, one_is_positive, positive_label, refuse_missing, to_array
+from stakes.base.validation import Floats, one_is_positive, positive_label, refuse, refuse_missing, to_array
 from stakes.outputs.text import shorten
 
 _LONGEST = 80
@@ -290,6 +290,8 @@ def read_classes(estimator: Any, y: Any) -> NDArray[Any]:
     if len(labels) == 0:
         raise ValueError("y must hold at least one row, got none.")
     refuse_missing(labels, "y")
+    if labels.dtype.kind == "f":
+        refuse(~np.isfinite(labels), labels, "y must be finite")
     refuse_mixed(labels.tolist(), "y")
     check_classification_targets(labels)
     return labels
