@@ -100,7 +100,7 @@ def test_a_share_of_few_tests_may_hold_none_of_them(tmp_path, monkeypatch):
     mine = next(which for which in (1, 2) if load("share_of_tests").in_share("test_it.py::test_alone", which, 2))
     for share, chosen, code in ((mine, "alone", 0), (3 - mine, "alone", 0), (1, "nothing", 5)):
         command = [sys.executable, "-m", "pytest", "-p", "share_of_tests", "-p", "no:xdist", "-k", chosen, "."]
-        environment = {**os.environ, "SHARE": f"{share}/2", "PYTHONPATH": str(CHECKS)}
+        environment = {**os.environ, "SHARE": f"{share}/2", "PYTHONPATH": str(CHECKS), "PYTEST_ADDOPTS": ""}
         run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stdout
 
