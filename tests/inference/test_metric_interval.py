@@ -185,6 +185,8 @@ def test_multi_class_losses_have_intervals_too():
     result = metric_interval(y, prob, "penalized_brier_loss")
     assert result.standard_error == pytest.approx(stats.sem(loss), rel=1e-12)
     assert result.interval[0] < loss.mean() < result.interval[1]
+    half = (result.interval[1] - result.interval[0]) / 2  # enough rows carry a loss: nothing is allowed for unseen ones
+    assert half / stats.sem(loss) == pytest.approx(stats.t.ppf(0.975, 199), rel=0.02)
     right = metric_interval(y, np.eye(3)[y], "penalized_brier_loss")  # the rule of three, of rows that may cost 3
     assert right.interval == pytest.approx((0.0, 3 * 3 / 200), rel=0.02)
 
