@@ -1,6 +1,7 @@
 """The threshold table counts from the definition, at every distinct score or at chosen thresholds."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -113,6 +114,9 @@ def test_table_in_place_of_rows_and_many_thresholds():
     assert repr(table).startswith("ThresholdTable(10000 thresholds in [")
     assert table._repr_html_().count("<tr>") == 61  # a notebook shows a part
     assert "60 of 10000 thresholds" in table._repr_html_()
+    shown = re.findall(r"<td[^>]*>([^<]*)</td>", table._repr_html_())
+    width = len(shown) // 60
+    assert [float(shown[0]), float(shown[-width])] == pytest.approx([s.min(), s.max()], abs=6e-5)  # both ends
 
 
 def test_one_class_only_warns_and_leaves_what_is_defined():

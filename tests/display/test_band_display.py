@@ -53,6 +53,20 @@ def test_axes_of_a_curve_grow_until_they_hold_its_band(rows):
     assert low < band.simultaneous_low.min() < band.simultaneous_high.max() < high
 
 
+@pytest.mark.parametrize("bounds", [None, (0.2, 0.3)])
+def test_bounds_of_a_band_set_the_range_shown_beside_a_curve_that_is_there(rows, bounds):
+    y, models = rows
+    curve = net_benefit_curve(y, models["sharp"], name="sharp").plot(bounds=(0.1, 0.4))
+    before = curve.ax_.get_xlim()
+    band = confidence_band(y, models["sharp"], "net_benefit", name="sharp", thresholds=np.linspace(0.1, 0.4))
+    low, high = band.plot(curve.ax_, bounds=bounds).ax_.get_xlim()
+    if bounds is None:
+        assert (low, high) == before
+    else:
+        assert before[0] < low < bounds[0]
+        assert bounds[1] < high < before[1]
+
+
 def plt_rgb(color):
     from matplotlib.colors import to_rgb
 

@@ -284,6 +284,7 @@ def test_sentence_never_says_significantly_better_and_only_possible_best_alone()
         assert ("only possible best" in found.sentence) == (len(found.possible) == 1)
         shown = [name for name, other in found.against.items() if other.shown]
         assert ("is shown to cost less than" in found.sentence) == bool(shown)
+        assert ("not shown to cost less than" in found.sentence) == (len(shown) < len(found.against))
 
 
 def test_real_units_and_per_thousand():

@@ -75,6 +75,15 @@ def test_closed_forms_agree_with_draws(count, seed):
     assert found.gain == pytest.approx(found.expected - found.p_best @ means, abs=1e-12)
 
 
+@pytest.mark.parametrize("means", [[0, 0, -1], [0, 0, 1], [0, 1, 1], [0, 0, 0]])
+def test_shares_of_three_values_of_which_some_are_expected_alike(means):
+    covariance = np.array([[1.0, 0.3, 0.1], [0.3, 2.0, 0.2], [0.1, 0.2, 1.5]])
+    for i, share in enumerate(largest_of(means, covariance).p_best):
+        ahead = np.delete(np.eye(3), i, axis=0) - np.eye(3)[i]
+        behind = stats.multivariate_normal(ahead @ means, ahead @ covariance @ ahead.T).cdf([0.0, 0.0])
+        assert share == pytest.approx(behind, abs=1e-9)
+
+
 def test_more_values_by_draws():
     rng = np.random.default_rng(3)
     means, root = rng.normal(size=6), rng.normal(size=(6, 6))

@@ -5,6 +5,15 @@ import pytest
 from stakes.outputs.serialization import JsonReader
 
 
+@pytest.mark.parametrize("length", [57, 58, 59, 400])
+def test_refusals_show_a_value_of_up_to_60_characters_whole(length):
+    value = "x" * length  # and its two quotes
+    with pytest.raises(ValueError, match="got 'x") as refused:
+        JsonReader({"costs": [value]}, "thing").numbers("costs")
+    shown = str(refused.value).partition("got ")[2].partition(" at place")[0]
+    assert shown == (f"'{value}'" if length + 2 <= 60 else f"'{'x' * 56}...")
+
+
 @pytest.mark.parametrize(
     "allowed", [{}, {"undefined": True}, {"infinite": True}, {"undefined": True, "infinite": True}]
 )
