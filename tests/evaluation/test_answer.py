@@ -255,6 +255,8 @@ def test_the_plural_of_an_event(one, many):
         (0.5, "as bad as 1 false alarm"),
         (1.0, "as bad as no false alarm"),
         ((0.0, 0.1), "as bad as 9 false alarms at least"),
+        ((0.0, 0.5), "as bad as 1 false alarm at least"),
+        ((0.5, 1.0), "as bad as 1 false alarm at most"),
         ((0.2, 1.0), "as bad as 4 false alarms at most"),
         ((0.0, 1.0), "as bad as any number of false alarms"),
     ],

@@ -113,10 +113,14 @@ def _as_bad_as(low: float, high: float) -> str:
     if low == high == 1.0:
         return "as bad as no false alarm"
     if high == 1.0:
-        return "as bad as any number of false alarms" if low == 0.0 else f"as bad as {most} false alarms at most"
+        return "as bad as any number of false alarms" if low == 0.0 else f"as bad as {_counted(most)} at most"
     if low == 0.0:
-        return f"as bad as {least} false alarms at least"
-    return f"as bad as {most if least == most else f'{least} to {most}'} false alarm{'s' * (most != '1')}"
+        return f"as bad as {_counted(least)} at least"
+    return f"as bad as {_counted(most if least == most else f'{least} to {most}')}"
+
+
+def _counted(alarms: str) -> str:
+    return f"{alarms} false alarm{'s' * (alarms != '1')}"
 
 
 def _alarms(threshold: float) -> str:

@@ -23,9 +23,9 @@ function calledOf(rule, first = false) {
 // How many false alarms one missed event is as bad as, as the library says it.
 function asBadAs({ low, high }) {
   const [most, least] = [low, high].map((end) => (end === 0 || end === 1 ? "" : times((1 - end) / end)));
-  const many = low === 0 || least === most ? least || most : said("low_to_high", { low: least, high: most });
+  const many = high === 1 ? most : low === 0 || least === most ? least : said("low_to_high", { low: least, high: most });
   const words = high === 0 ? "worse" : low === 1 ? "no_alarm" : high === 1 ? (low === 0 ? "any_number" : "at_most") : low === 0 ? "at_least" : "as_bad";
-  return said(words, { many: high === 1 ? most : many, plural: most === "1" ? "" : "s" });
+  return said(words, { many, plural: many === "1" ? "" : "s" });
 }
 
 function meaning(state) {
