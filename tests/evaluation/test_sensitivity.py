@@ -124,7 +124,9 @@ def test_best_over_a_range_has_the_lowest_mean_regret(tables, rule, references, 
     competitors = {name: (table, rule) for name, table in tables.items()}
     if references:
         first = next(iter(tables.values()))
-        competitors |= {"treat all": (first, -1.0), "treat none": (first, 2.0)}
+        weight = [first.negatives.sum(), first.positives.sum()]
+        for name, score in (("treat all", 1.0), ("treat none", 0.0)):
+            competitors[name] = ScoreTable.from_predictions([0, 1], [score, score], sample_weight=weight), "score"
     for i in range(len(edges)):
         for j in range(len(edges)):
             if i >= j:

@@ -33,10 +33,16 @@ def rows_by_class(rows: PairedRows) -> Floats:
     """Rows of each class that count (first), and how many come with one of them, in its cluster (second)."""
     used = rows.used
     counts = np.array([np.count_nonzero(mine) for mine in members(used.y)], dtype=np.float64)
-    if used.clusters is None:
+    codes = _clusters_of(used)
+    if codes is None:
         return np.stack([counts, np.ones(2)])
-    sizes = np.unique(used.clusters, return_counts=True)[1].astype(np.float64)
+    sizes = np.unique(codes, return_counts=True)[1].astype(np.float64)
     return np.stack([counts, 1.0 + (np.sum(sizes**2) / sizes.sum() - 1.0) * counts / counts.sum()])
+
+
+def _clusters_of(used: PairedRows) -> NDArray[np.intp] | None:
+    """The cluster of each row that counts; those of a follow-up are held for all of its rows."""
+    return used.clusters if used.clusters is None or used.origin is None else used.clusters[used.origin.places]
 
 
 def inverse_degrees(evaluation: Evaluation, chosen: Sequence[int], counts: Floats) -> Floats:
@@ -68,8 +74,8 @@ def _evened(evaluation: Evaluation, index: int, counts: Floats) -> ScoreTable:
 def most_degrees(rows: PairedRows) -> float:
     """The most degrees of freedom that these rows, or their clusters, can have."""
     used = rows.used
-    weight = np.ones(len(used.y)) if used.weight is None else used.weight
-    return len(used.y) - 1.0 if used.clusters is None else Clusters(used.clusters, weight / weight.sum()).degrees()
+    weight, codes = np.ones(len(used.y)) if used.weight is None else used.weight, _clusters_of(used)
+    return len(used.y) - 1.0 if codes is None else Clusters(codes, weight / weight.sum()).degrees()
 
 
 def unit_ratios(rows: PairedRows, scores: Sequence[Callable[[slice], Floats]], cuts: Floats) -> Floats:
@@ -79,10 +85,10 @@ def unit_ratios(rows: PairedRows, scores: Sequence[Callable[[slice], Floats]], c
     and "treat none".
     """
     used = rows.used
-    weight = np.ones(len(used.y)) if used.weight is None else used.weight
+    weight, clusters = np.ones(len(used.y)) if used.weight is None else used.weight, _clusters_of(used)
     found = np.ones((len(scores) + 2, 2, 3, len(cuts)))
     for k, mine in enumerate(members(used.y)):
-        codes = None if used.clusters is None else used.clusters[mine]
+        codes = None if clusters is None else clusters[mine]
         ends = 1.0 - cuts if k else cuts
         for rule in range(len(found)):
             # treating all costs the negatives everything, treating none the positives
