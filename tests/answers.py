@@ -249,12 +249,25 @@ def cases():
 
 def numbers_of(answer):
     """Return what an answer holds, public attributes too: by attribute, the numbers and a checksum of the words."""
-    named = dict(_inner(answer)) if _is_whole(answer) else {"": answer}
+    named = dict(_inner(answer)) | _shown(answer) if _is_whole(answer) else {"": answer}
     return {name: summed(list(_flat(value, DEPTH))) for name, value in named.items()}
 
 
 def _is_whole(answer):
     return not isinstance(answer, (str, int, float, np.generic, np.ndarray, list, tuple)) and answer is not None
+
+
+def _shown(answer):
+    """What readers see of it, words too: as a text, as rows, and as a table of a page."""
+    if not type(answer).__module__.startswith("stakes"):
+        return {}
+    shown = {"repr()": repr(answer)}
+    for name in ("to_markdown", "_repr_html_", "describe"):
+        if hasattr(answer, name):
+            shown[f"{name}()"] = getattr(answer, name)()
+    shown = {name: re.sub(r" at 0x[0-9a-f]+|\s", "", text) for name, text in shown.items()}
+    records = getattr(answer, "_records", None)  # a frame needs a library
+    return shown | ({"records": records()} if records else {})
 
 
 def summed(parts):
