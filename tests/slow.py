@@ -1,7 +1,8 @@
 """Which tests README's command leaves out, for ``.ci/run`` to run: `slow.txt`, made by ``python -m tests.slow``.
 
-A test is left out that takes long on the processor and reaches no statement that those which stay do not reach. Of each
-file of tests the quickest stays. A line of `slow.txt` names a test, or all cases of a parametrised one.
+A test is left out that takes long on the processor for what it adds: no statement that those which stay do not reach,
+or so few that each would take a fifth of a second. Of each file of tests the quickest stays. A line of `slow.txt` names
+a test, or all cases of a parametrised one.
 
 Two runs come first, whose results lie in a folder: ``SECONDS=FOLDER python -m pytest -p tests.slow -m 'not simulation
 and not thorough'`` writes what each test takes, and `tests.mutants` keeps which statements it reaches; what that file
@@ -22,6 +23,7 @@ import pytest
 
 LISTED = Path(__file__).with_name("slow.txt")
 LONG = 0.02  # seconds on the processor
+DEAR = 0.2  # seconds for each statement that no other test reaches
 # What people break without reaching a statement: how the project is built, and its words.
 GUARDS = ("tests/test_architecture.py", "tests/test_slow.py", "tests/test_surface.py", "tests/test_words.py")
 
@@ -58,7 +60,7 @@ def read_seconds(folder):
     return {name: float(took) for name, _, took in (line.rpartition("\t") for line in lines)}
 
 
-def left_out(seconds, reached):
+def left_out(seconds, reached, dear=DEAR):
     """Return the tests to leave out, by the seconds of each and the statements that it reaches."""
     long = {name for name, took in seconds.items() if took >= LONG and not name.startswith(GUARDS)}
     stay = set(seconds) - long
@@ -69,7 +71,7 @@ def left_out(seconds, reached):
         _, name = heapq.heappop(worth)
         new = reached.get(name, set()) & open_yet
         now = -len(new) / seconds[name]
-        if not new:
+        if not new or dear * len(new) < seconds[name]:
             continue
         if worth and now > worth[0][0]:
             heapq.heappush(worth, (now, name))
