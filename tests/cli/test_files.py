@@ -74,6 +74,15 @@ def test_markdown_holds_every_number_of_the_text(options, sided, cli, folder):
     assert "More:" not in markdown
 
 
+def test_a_text_holds_names_as_they_are(tmp_path, cli, folder, columns):
+    data = write_csv(tmp_path / "named.csv", {"cancer": columns["cancer"], "[bold]a": columns["sharp"]})
+    assert (
+        cli("evaluate", data, "--label", "cancer", "--models", "[bold]a", "--costs", "0.05:0.3", "-o", "r.txt").code
+        == 0
+    )
+    assert "[bold]a" in (folder / "r.txt").read_text(encoding="utf-8")
+
+
 def test_each_line_of_a_text_is_a_paragraph_of_markdown(tmp_path, cli, folder):
     risk = [(number + 0.5) / 200 for number in range(200)]
     outcome, amount = [int(number * 7 % 20 < each * 20) for number, each in enumerate(risk)], [1] * 196 + [900] * 4

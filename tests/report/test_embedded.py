@@ -53,6 +53,20 @@ def test_regret_at_any_threshold_stays_within_the_bound(limit):
     assert found.share_bound <= 0.9
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_regret_of_one_class_stays_within_the_bound(positive):
+    scores = np.random.default_rng(0).random(5000)
+    table = ScoreTable.from_predictions(np.full(5000, positive), scores, pos_label=True)
+    found = thinned(table, 10, (0.1, 0.3))
+    # by counting: a cell may act on all of its rows or on none
+    grid = np.linspace(0.0, 1.0, 2003)[:, None]
+    share = [(np.asarray(each)[None] >= grid) for each in (scores, found.scores)]
+    rows = [np.ones(5000), found.positives if positive else found.negatives]
+    acted = [(each * mine).sum(axis=1) / 5000 for each, mine in zip(share, rows, strict=True)]
+    gap = np.abs(acted[0] - acted[1]) * (1.0 - grid[:, 0] if positive else grid[:, 0])
+    assert 0.01 < gap.max() <= found.share_bound
+
+
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from([0.0, 1e-9, 0.1, 0.2, 0.25, 0.5, 0.75, 1.0]), st.integers(1, 3)),

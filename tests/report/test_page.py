@@ -316,6 +316,16 @@ def test_page_of_more_models_than_can_be_drawn_is_small_and_ranks_all(n):
     assert len(page.all("input", type="checkbox")) == 20 * len(FIGURES)
 
 
+def test_samples_of_lines_are_dashed_unless_their_line_is_solid():
+    page = render(evaluate(*simulated([f"m{k}" for k in range(6)], n=150), costs=(0.05, 0.2)))
+    sample = r'stroke="var\(--model-(\d+)\)" stroke-width="3"(?: stroke-dasharray="([\d ,]+)")? fill'
+    found = {colour: re.findall(r"\d+", pattern) for colour, pattern in re.findall(sample, page.source)}
+    drawn = {str(model["colour"]): [f"{length:g}" for length in model["dash"]] for model in page.payload["models"]}
+    assert [] in drawn.values()
+    assert len({*map(tuple, drawn.values())}) > 1
+    assert {colour: found[colour] for colour in drawn} == drawn
+
+
 def test_infinite_costs_are_shown_and_not_drawn():
     y, scores = simulated(["finite"])
     scores["infinite"] = (scores["finite"] > 0.5).astype(float)
