@@ -10,6 +10,7 @@ from stakes.display import ForestDisplay, HorizonDisplay, _plot, plot_study
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 pytest.importorskip("matplotlib")
+to_hex = pytest.importorskip("matplotlib.colors").to_hex
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=200)
@@ -151,6 +152,7 @@ def test_a_forest_plot_shows_centres_their_mean_and_another_one():
     assert corners[:, 0] == pytest.approx([over.interval[0], over.value, over.interval[1], over.value])
     assert corners[:, 1] == pytest.approx([4.0, 3.7, 4.0, 4.3])
     assert tuple(line.get_xdata()) == pytest.approx(over.prediction_interval)
+    assert to_hex(line.get_color()) == to_hex(diamond.get_facecolor())
     gaps = found.plot("regret", model="a - b")
     assert [guide.get_xdata()[0] for guide in gaps.ax_.lines if guide.get_linewidth() == 0.8] == [0.0]
     best = found.plot()

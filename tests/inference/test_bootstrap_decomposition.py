@@ -90,6 +90,9 @@ def test_cross_fit_is_isotonic_regression_on_the_other_folds(decimals, weighted)
     unseen = (squares[1] + squares[2]) / 2
     np.testing.assert_allclose(others, unseen, atol=1e-12)
     np.testing.assert_allclose(mixed, (1 - fit.share) * squares[0] + fit.share * unseen, atol=1e-12)
+    block = np.round(whole.predict(score), 12)
+    alone = [len(np.unique(score[block == rate])) == 1 for rate in block]
+    assert fit.share.tolist() == np.where(alone, 0.5, 0.75).tolist()
     for k in range(5):
         mine = fit.fold == k
         others = IsotonicRegression(out_of_bounds="clip").fit(score[~mine], y[~mine], sample_weight=used[~mine])

@@ -76,3 +76,8 @@ def test_mistakes_about_a_bag_are_named():
         assert_named("X must", lambda rows=rows: from_bagging(forest, rows))
     assert_named("out_of_bag", lambda: from_bagging(forest, X, out_of_bag="no"))
     assert_named("out_of_bag", lambda: from_bagging(forest, X[:5], out_of_bag=True))
+
+
+def test_the_first_region_of_more_positives_than_examples_is_named():
+    with pytest.raises(ValueError, match=r"got 4\.0 of 3\.0 at index 2"):
+        positivity_posterior([2, 1, 4, 5], [2, 2, 3, 4], prior=(1, 1))

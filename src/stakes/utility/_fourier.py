@@ -138,7 +138,7 @@ def _log_characteristic(batch: Batch, theta: Floats, low: int) -> tuple[Complexe
     Rows near 0 and near 1 are expanded in powers, the latter as 1 - y; rows in between are taken one by one.
     """
     turn = -2.0 * np.sin(0.5 * theta) ** 2 + 1j * np.sin(theta)
-    reach = min(_SERIES_UP_TO / max(float(np.abs(turn).max()), _SERIES_UP_TO), 1.0)
+    reach = _SERIES_UP_TO / max(float(np.abs(turn).max()), _SERIES_UP_TO)
     last = len(batch) - int(np.searchsorted(batch.yes[::-1], reach, side="right"))
     first = min(int(np.searchsorted(batch.no, reach, side="right")), last)
     sure, open_ = slice(0, first), slice(first, last)
