@@ -53,7 +53,8 @@ def test_moments_are_those_of_the_rows(rows, seed, weights, measure, asked):
     if prevalence is not None:
         for mine, share in ((y, prevalence), (~y, 1.0 - prevalence)):
             by[mine] *= share * weight.sum() / weight[mine].sum()
-    paired = PairedRows(y, list(models.values()), by, fixed_prevalence=prevalence is not None)
+    some = by > 0.0
+    paired = PairedRows(y[some], [s[some] for s in models.values()], by[some], fixed_prevalence=prevalence is not None)
     known = Decisions.from_scores(paired, measure, rule, constants=True)
     found = sums.moments(prevalence)
     np.testing.assert_allclose(found.means, known.means, rtol=1e-12, atol=1e-15)

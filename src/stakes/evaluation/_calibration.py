@@ -279,7 +279,6 @@ def _rows(
             return None
         part = table if (first, last) == (0, len(table.scores)) else table.within(low, high)
         return EvaluationData(None, part if exact else in_narrow_cells(part, like=table)), None, None
-    rows = rows.used
     rows = rows.taken((rows.scores[place] >= low) & (rows.scores[place] <= high))
     if not len(rows.y):
         return None

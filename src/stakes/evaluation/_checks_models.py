@@ -388,7 +388,7 @@ def _recalibrated(standings: Standings, name: str, level: float) -> list[inferen
     if standings.imputations:
         each = [_recalibrated(one, name, level) for one in standings.imputations]
         return [inference.pooled_estimate(found, standings.units) for found in zip(*each, strict=True)]
-    rows, place = cast("inference.PairedRows", standings.rows).used, standings.models.index(name)
+    rows, place = cast("inference.PairedRows", standings.rows), standings.models.index(name)
     rows = rows.taken((rows.scores[place] > 0.0) & (rows.scores[place] < 1.0))
     cells = cells_of(EvaluationData(rows.sample(place), None), fixed_prevalence=rows.fixed_prevalence)
     return inference.recalibration_estimates(cells, cells.design(rows.clusters, rows.lags), level)[0][1:3]

@@ -809,7 +809,7 @@ def _spread(evaluation: Evaluation, models: Sequence[Model]) -> Json | None:
     }
     rows = evaluation.rows
     if rows is not None and not is_even(evaluation):
-        scores = [partial(_taken, evaluation, rows.used.scores[index]) for index in chosen]
+        scores = [partial(_taken, evaluation, rows.scores[index]) for index in chosen]
         counts = rows_by_class(rows)
         spread["rows"] = encoded(np.append(counts, most_degrees(rows)))
         spread["units"] = encoded(unit_ratios(rows, scores, found.cuts).ravel(), "f4")

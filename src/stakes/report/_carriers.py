@@ -31,18 +31,17 @@ _ENOUGH = 10_000  # rows: where more of them carry a cost, enough units do
 
 def rows_by_class(rows: PairedRows) -> Floats:
     """Rows of each class that count (first), and how many come with one of them, in its cluster (second)."""
-    used = rows.used
-    counts = np.array([np.count_nonzero(mine) for mine in members(used.y)], dtype=np.float64)
-    codes = _clusters_of(used)
+    counts = np.array([np.count_nonzero(mine) for mine in members(rows.y)], dtype=np.float64)
+    codes = _clusters_of(rows)
     if codes is None:
         return np.stack([counts, np.ones(2)])
     sizes = np.unique(codes, return_counts=True)[1].astype(np.float64)
     return np.stack([counts, 1.0 + (np.sum(sizes**2) / sizes.sum() - 1.0) * counts / counts.sum()])
 
 
-def _clusters_of(used: PairedRows) -> NDArray[np.intp] | None:
+def _clusters_of(rows: PairedRows) -> NDArray[np.intp] | None:
     """The cluster of each row that counts; those of a follow-up are held for all of its rows."""
-    return used.clusters if used.clusters is None or used.origin is None else used.clusters[used.origin.places]
+    return rows.clusters if rows.clusters is None or rows.origin is None else rows.clusters[rows.origin.places]
 
 
 def inverse_degrees(evaluation: Evaluation, chosen: Sequence[int], counts: Floats) -> Floats:
@@ -73,9 +72,8 @@ def _evened(evaluation: Evaluation, index: int, counts: Floats) -> ScoreTable:
 
 def most_degrees(rows: PairedRows) -> float:
     """The most degrees of freedom that these rows, or their clusters, can have."""
-    used = rows.used
-    weight, codes = np.ones(len(used.y)) if used.weight is None else used.weight, _clusters_of(used)
-    return len(used.y) - 1.0 if codes is None else Clusters(codes, weight / weight.sum()).degrees()
+    weight, codes = np.ones(len(rows.y)) if rows.weight is None else rows.weight, _clusters_of(rows)
+    return len(rows.y) - 1.0 if codes is None else Clusters(codes, weight / weight.sum()).degrees()
 
 
 def unit_ratios(rows: PairedRows, scores: Sequence[Callable[[slice], Floats]], cuts: Floats) -> Floats:
@@ -84,10 +82,9 @@ def unit_ratios(rows: PairedRows, scores: Sequence[Callable[[slice], Floats]], c
     ``scores`` are functions that return the scores of each model as they are acted on; the last rules are "treat all"
     and "treat none".
     """
-    used = rows.used
-    weight, clusters = np.ones(len(used.y)) if used.weight is None else used.weight, _clusters_of(used)
+    weight, clusters = np.ones(len(rows.y)) if rows.weight is None else rows.weight, _clusters_of(rows)
     found = np.ones((len(scores) + 2, 2, 3, len(cuts)))
-    for k, mine in enumerate(members(used.y)):
+    for k, mine in enumerate(members(rows.y)):
         codes = None if clusters is None else clusters[mine]
         ends = 1.0 - cuts if k else cuts
         for rule in range(len(found)):

@@ -265,7 +265,6 @@ class Decisions:
         cls, rows: PairedRows, costs: CostDistribution, rule: Rule, *, constants: bool = False
     ) -> Decisions:
         """From rows that all models scored; ``constants`` adds "always act" and "never act"."""
-        rows = rows.used
         losses = _RowLosses(rows, DecisionRules(costs, rule, len(rows.scores), constants))
         if rows.dependent:
             return cls._from_dependent(losses)._with_copies(rows)
@@ -726,7 +725,7 @@ class PairSums(Serializable):
     def from_samples(cls, samples: Mapping[str, validation.BinarySample], costs: CostDistribution, rule: Rule) -> Self:
         """Sum over rows that are checked already and share labels and weights."""
         first, names = next(iter(samples.values())), tuple(samples)
-        rows = PairedRows(first.y, [sample.score for sample in samples.values()], first.weight).used
+        rows = PairedRows(first.y, [sample.score for sample in samples.values()], first.weight)
         sums: dict[str, Any] = sum_powers([(rows.y, rows.scores, rows.weight)], len(names), costs, rule)
         return cls(names, costs, rule, **sums)
 

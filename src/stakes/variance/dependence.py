@@ -342,7 +342,9 @@ def cosine_sums(terms: validation.Floats, count: int) -> validation.Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairedRows:
-    """Rows that several models share; ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
+    """Rows of positive weight that several models share.
+
+    ``clusters`` are codes of what is independent, ``lags`` is for rows in order.
 
     Where an outcome weighs the rows, ``origin`` is where they come from and ``every_score`` the scores of all rows.
     """
@@ -395,8 +397,3 @@ class PairedRows:
         """Whether rows depend on each other, in clusters, in order of time or by weights estimated from all of them."""
         by_outcome = self.origin is not None and not self.origin.as_weights
         return self.clusters is not None or self.lags is not None or by_outcome
-
-    @property
-    def used(self) -> PairedRows:
-        """The rows of positive weight."""
-        return self if self.weight is None or self.weight.all() else self.taken(self.weight > 0.0)
