@@ -116,6 +116,7 @@ def test_one_class_or_a_handful_of_rows_abstain(n):
     boundary = fit_boundary(y, np.linspace(0.1, 0.9, n), np.ones(n), min_precision=0.8, confidence_level=0.9)
     assert boundary.certificate.abstained
     assert "abstained" in repr(boundary)
+    assert (boundary.certificate.rows_needed is None) == (not y.any())  # without a positive no number would do
 
 
 def test_a_handful_of_rows_is_told_the_fewest_that_can_do():

@@ -348,6 +348,7 @@ def test_clusters_widen():
     [
         ({"incumbent": "other"}, "incumbent must be one of 'm0', 'm1', 'm2', 'm3', got 'other'"),
         ({"n_tried": 3}, "n_tried must be a whole number from 4"),
+        ({"n_tried": 2001}, "n_tried must be a whole number from 4, the models shown, to 2,000, got 2001"),
         ({"n_tried": 4.0}, "n_tried must be a whole number"),
         ({"rule": "optimal"}, "fitted to the same rows"),
         ({"confidence_level": 1.0}, "confidence_level"),

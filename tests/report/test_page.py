@@ -316,6 +316,15 @@ def test_page_of_more_models_than_can_be_drawn_is_small_and_ranks_all(n):
     assert len(page.all("input", type="checkbox")) == 20 * len(FIGURES)
 
 
+def test_each_model_has_what_it_costs_with_the_option_to_defer():
+    evaluation = evaluate(*simulated(["a", "b", "c"], n=150), costs=0.2).with_deferral(0.02)
+    rows = render(evaluation).rows("with and without the option to defer")
+    assert [row[1] for row in rows] == [*evaluation.ranking]
+    for _, name, cost, without, *_ in rows:
+        found = evaluation.deferral[name]
+        assert [float(cost), float(without)] == pytest.approx([found.cost, found.cost_without], abs=6e-4)
+
+
 def test_samples_of_lines_are_dashed_unless_their_line_is_solid():
     page = render(evaluate(*simulated([f"m{k}" for k in range(6)], n=150), costs=(0.05, 0.2)))
     sample = r'stroke="var\(--model-(\d+)\)" stroke-width="3"(?: stroke-dasharray="([\d ,]+)")? fill'

@@ -160,7 +160,7 @@ def fit_weighted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | No
     """Fit a model; weights reach the last step of a pipeline, and an error says where they cannot."""
     if sample_weight is None:
         return model.fit(X, y)
-    routed = get_config().get("enable_metadata_routing", False)
+    routed = get_config()["enable_metadata_routing"]
     named = {"sample_weight": sample_weight} if routed else _named_weights(model, sample_weight)
     if not named:
         raise _takes_no_weights(innermost(model))
