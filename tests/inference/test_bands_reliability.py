@@ -378,6 +378,12 @@ def test_smooth_band_says_how_wide_its_neighbourhoods_are_and_refuses_too_few_ro
     few, score = followed(60, np.random.default_rng(3))
     with pytest.raises(ValueError, match="at least 20 effective rows of each class for a smooth curve"):
         confidence_band(few, score, "smooth")
+    y, score = np.repeat([1, 0], [20, 100]), np.linspace(0.05, 0.95, 120)
+    assert np.isfinite(confidence_band(y, score, "smooth").estimate).all()
+    with pytest.raises(
+        ValueError, match=r"20 effective rows of each class for a smooth curve, got 19 of the rarer one"
+    ):
+        confidence_band(y[1:], score[1:], "smooth")
     with pytest.raises(ValueError, match="must be the rows for the band of a smooth curve"):
         confidence_band(ScoreTable.from_predictions([0, 1] * 50, [0.1, 0.6] * 50), kind="smooth")
 

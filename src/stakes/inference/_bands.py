@@ -696,7 +696,7 @@ def rank_envelope(curves: Floats, level: float) -> tuple[Floats, Floats]:
         above = len(values) - np.searchsorted(ordered[:, column], values, side="left")
         ranks[:, column] = np.minimum(below, above)
     extreme = np.sort(ranks.min(axis=1))
-    rank = int(extreme[min(int(np.floor((1.0 - level) * len(extreme))), len(extreme) - 1)]) - 1
+    rank = int(extreme[int((1.0 - level) * len(extreme))]) - 1
     if rank < 1:
         raise ValueError(
             f"n_resamples must be larger: {len(extreme)} are too few to tell a {level:.6g} band over "
