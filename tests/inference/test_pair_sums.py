@@ -226,6 +226,25 @@ def test_sums_made_of_numbers_are_of_the_usual_positive_class():
         ("w4_d4", [PAIR], 0.126, "w4_d4 must be at most what the largest loss allows"),  # w4_d2 times 0.5^2
         ("w4_d3", [PAIR], -0.251, "w4_d3 must be at most what the largest loss allows"),  # w4_d2 times 0.5
         ("w4_d2", [PAIR], 0.501, "w4_d2 must be w2_d2, as no row is weighted"),
+        # each of three negatives costs 0.5 less than "treat all" under "a", and nothing more than "treat none"
+        (
+            "w2_d2",
+            [1],
+            0.7,
+            r"w2_d2 must be what follows from the sums of the model alone \(0\.75\) for 'a' less 'treat all'",
+        ),
+        (
+            "w2_d2",
+            [2],
+            0.05,
+            r"w2_d2 must be what follows from the sums of the model alone \(0\) for 'a' less 'treat none'",
+        ),
+        (
+            "w2_d2",
+            [12],
+            0.7,
+            r"w2_d2 must be what follows from the sums of the model alone \(0\.75\) for 'a' less 'treat none'",
+        ),
     ],
 )
 def test_kept_powers_are_those_of_one_set_of_rows(name, places, value, message):
