@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -49,6 +50,29 @@ def test_drawing_says_the_cost_as_stated(ranged):
     wrong = (scores["a"] * amount >= (1 - scores["a"]) * 7.0) != y
     stakes = np.where(y, amount, 7.0)
     assert float(told) == pytest.approx(1000 * stakes[wrong].sum() / stakes.sum(), rel=5e-3)
+
+
+@pytest.mark.parametrize("asked", [None, (0.05, 0.9)])
+def test_drawing_multiplies_the_amounts_of_false_positives_alone(asked):
+    y, scores = simulated(["a"])
+    rng = np.random.default_rng(5)
+    missed, alarm, p = rng.lognormal(3, 0.5, len(y)), rng.uniform(2, 12, len(y)), scores["a"]
+    outcome = RowCosts(y, false_positive=alarm, false_negative=missed, unit="EUR")
+    page = render_report(evaluate(outcome, p, costs=asked))
+    drawing = re.search('<figure id="figure-cost">.*?</svg>', page, re.DOTALL)[0]
+    marks = re.findall(r'<text x="([\d.]+)" y="274.0"[^>]*>([\d/]+)<', drawing)
+    (zero, _), (height, cost) = re.findall(r'<path d="M48 ([\d.]+)H624"[^>]*/><text[^>]*>([\d.]+)<', drawing)[:2]
+    per_pixel = float(cost) / (float(zero) - float(height))
+    points = re.findall(r'<polyline points="([^"]+)"', drawing)
+    lines = [np.array([point.split(",") for point in each.split()], dtype=float).T for each in points]
+    stake = 1000 / np.where(y, missed, alarm).mean()
+    assert len(marks) >= 3
+    for at, word in marks:
+        factor = float(Fraction(word))
+        acts = p * missed >= (1 - p) * alarm * factor
+        costs = [np.where(y, ~acts * missed, acts * alarm * factor), ~y * alarm * factor, y * missed]
+        drawn = [per_pixel * (float(zero) - np.interp(float(at), *each)) for each in lines]
+        assert drawn == pytest.approx([stake * each.mean() for each in costs], rel=0.01, abs=2 * per_pixel), word
 
 
 @pytest.mark.parametrize("asked", [(0.05, 0.9), (0.4, 0.6)])

@@ -330,7 +330,9 @@ def cost_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
     """What each model costs, in the unit of the answer, by threshold or by the factor on amounts."""
     shown, factors = models[:_MOST_LINES], _factors(evaluation)
     at = factors / (1.0 + factors)
-    curves, by = evaluation.curves("regret"), evaluation.unit_cost * counted_per(evaluation)
+    amounts = bool(evaluation.options.per_stake)
+    held = 2.0 * (1.0 - at) if amounts else 1.0  # a regret counts false negatives 2 (1 - c) times, at 1/2 as stated
+    curves, by = evaluation.curves("regret"), evaluation.unit_cost * counted_per(evaluation) / held
     costs = {model.name: by * curves[model.name].at(at) for model in shown}
     constants = {name: by * line.at(at) for name, line in curves[shown[0].name].references.items()}
     most, cheaper = float(np.max(list(costs.values()))), float(np.max(np.minimum(*constants.values())))
@@ -342,7 +344,6 @@ def cost_figure(evaluation: Evaluation, models: Sequence[Model]) -> str:
 
     drawn = [line(x, y(costs[model.name]), model) for model in shown]
     drawn += [path(x, y(values), "--reference", REFERENCE_DASHES[name]) for name, values in constants.items()]
-    amounts = bool(evaluation.options.per_stake)
     axis = f"cost {visible(evaluation.answer.per)}, " + ("by what false positives cost" if amounts else "by threshold")
     where = 0.5 if amounts else math.sqrt(at[0] * at[-1])
     said = ", ".join(f"{model.short} {number(float(np.interp(where, at, costs[model.name])))}" for model in shown)
