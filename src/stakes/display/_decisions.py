@@ -18,7 +18,7 @@ from stakes.costs import CostsLike, Deferral
 from stakes.display import _axes
 from stakes.display._axes import Legend, Range
 from stakes.display._curves import ShareCurvesDisplay
-from stakes.information import ValueOfInformation
+from stakes.information import ValueOfInformation, unit_of
 from stakes.outputs.text import level_name
 from stakes.utility import Measure, UtilityCurve, expected_utility, utility_curve
 
@@ -303,7 +303,7 @@ class ValueOfInformationDisplay(_axes.Display):
             self.ax_.xaxis.set_major_formatter("{x:,g}")
             self.ax_.xaxis.set_minor_formatter("")
             self.ax_.set_ylim(bottom=0.0)
-            self.ax_.set(xlabel="Further rows", ylabel=f"{self.value.scale.capitalize()} per decision")
+            self.ax_.set(xlabel="Further rows", ylabel=unit_of(self.value).capitalize())
             self.ax_.yaxis.set_major_formatter("{x:.6g}")
         return self
 

@@ -9,6 +9,7 @@ from stakes.information._value import (
     check_asked,
     check_study,
     rows_needed,
+    unit_of,
     value_of,
     value_of_information,
 )

@@ -234,15 +234,23 @@ _WORTH_SAYING = 0.005
 
 def sentences(found: Any) -> Iterator[str]:
     """Yield sentences on the value of information, the most important first."""
-    decisions = "decision" if found.per == 1.0 else f"{stated(found.per)} decisions"
     over = "" if found.total is None else f", {number(found.total)} over all {found.n_decisions:,.0f} decisions"
     unit = " of net benefit" if found.scale == "net benefit" else ""
-    yield f"Choosing {found.chosen} now is expected to lose {number(found.evpi)}{unit} per {decisions}{over}."
+    yield f"Choosing {found.chosen} now is expected to lose {number(found.evpi)}{unit} {_per(found.per)}{over}."
     if found.evsi and found.evpi > 0.0:
         shares = ((m, _share(saved / found.evpi)) for m, saved in found.evsi.items())
         yield "; ".join(f"{m:,} further rows would save {share} of that" for m, share in shares) + "."
     if found.row_cost is not None:
         yield _study(found.net_gain(found.row_cost, fixed_cost=found.fixed_cost))
+
+
+def _per(decisions: float) -> str:
+    return "per decision" if decisions == 1.0 else f"per {stated(decisions)} decisions"
+
+
+def unit_of(found: ValueOfInformation) -> str:
+    """In what values are: net benefit or regret, and per how many decisions."""
+    return f"{found.scale} {_per(found.per)}"
 
 
 def _share(share: float) -> str:
@@ -425,8 +433,7 @@ class ValueOfInformation(Tabular):
         return [{"decision": name, "p_best": p, "p_useful": self.p_useful.get(name)} for name, p in self.p_best.items()]
 
     def __repr__(self) -> str:
-        each = "decision" if self.per == 1.0 else f"{stated(self.per)} decisions"
-        return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {self.scale} per {each}, {self.method})"
+        return f"ValueOfInformation({self.chosen}, EVPI {self.evpi:.4g} {unit_of(self)}, {self.method})"
 
 
 def value_of_information(
