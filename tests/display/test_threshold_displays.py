@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, net_benefit_curve, regret_curve
+from stakes import ScoreTable, evaluate, net_benefit_curve, regret_curve
 from stakes.curves import threshold_table
-from stakes.display import DecisionCurveDisplay, RegretCurveDisplay, _axes
+from stakes.display import CostCurveDisplay, DecisionCurveDisplay, RegretCurveDisplay, ThresholdDisplay, _axes
 from stakes.display._thresholds import thinned
 
 KINDS = [(RegretCurveDisplay, regret_curve), (DecisionCurveDisplay, net_benefit_curve)]
@@ -64,6 +64,31 @@ def test_bounds_are_shaded_and_framed_by_their_surroundings(rows, display):
     assert extent.y1 - extent.y0 >= np.ptp(shown.ax_.get_ylim()) * (1.0 - 1e-9)
     assert shown.ax_.get_xlim() == pytest.approx((0.0, 0.4))
     assert shown.bounds_ in shown.ax_.patches
+
+
+@pytest.mark.parametrize(("bounds", "inside", "outside"), [((0.0, 0.2), 0.01, 0.4), ((0.3, 1.0), 0.6, 0.1)])
+@pytest.mark.parametrize("kind", ["curve", "rates", "brier", "evaluation"])
+def test_a_range_from_an_end_is_shaded_from_the_edge_on_log_odds(rows, kind, bounds, inside, outside):
+    y, models = rows
+    p = models["sharp"]
+    if kind == "brier":
+        ax = CostCurveDisplay.from_predictions(y, p, bounds=bounds, axis="log-odds").ax_
+    elif kind == "evaluation":
+        ax = evaluate(y, p, costs=bounds).plot(x_scale="log-odds").axes[0]
+    else:
+        display = {"curve": RegretCurveDisplay, "rates": ThresholdDisplay}[kind]
+        ax = display.from_predictions(y, p, bounds=bounds, x_scale="log-odds").ax_
+    ax.figure.canvas.draw()
+    image = np.asarray(ax.figure.canvas.buffer_rgba())[::-1, :, :3]
+    colour = np.round(255 * np.array(pytest.importorskip("matplotlib.colors").to_rgb(_axes.RANGE_COLOUR)))
+
+    def shaded(threshold):  # most of the pixels above a threshold, where lines and letters hide a few
+        x, box = int(ax.transData.transform((threshold, 0.0))[0]), ax.get_window_extent()
+        column = image[int(box.y0) + 2 : int(box.y1) - 2, x]
+        return np.mean(np.abs(column - colour).max(axis=-1) < 2) > 0.5
+
+    assert shaded(inside)
+    assert not shaded(outside)
 
 
 def test_without_bounds_nothing_is_shaded(rows):

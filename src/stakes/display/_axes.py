@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -343,6 +344,8 @@ def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
         if patch.get_gid() == BOUNDS_LABEL:
             patch.remove()
     low, high = bounds
+    if ax.get_xscale() == "logit":  # matplotlib leaves out corners at 0 and 1, which lie at infinity
+        low, high = max(low, sys.float_info.epsilon), min(high, 1.0 - sys.float_info.epsilon)
     edge = (GUIDE_COLOUR, 2.0) if low == high else (RANGE_COLOUR, 0.0)
     span = ax.axvspan(low, high, facecolor=RANGE_COLOUR, edgecolor=edge[0], zorder=0, label=BOUNDS_LABEL)
     span.set_linewidth(edge[1])
