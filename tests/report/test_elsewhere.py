@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import TimeToEvent, costs, evaluate
+from stakes import PartlyVerified, TimeToEvent, costs, evaluate
 from tests.report.conftest import simulated
 from tests.report.pages import numbers
 from tests.report.reader import SETTLED, Report, assert_clean, assert_table_is_the_librarys, opened, shown, type_range
@@ -190,6 +190,36 @@ def test_shares_and_means_of_follow_up_are_those_of_all_rows(chromium, folder, r
         notes = chromium.run(f"[...document.querySelectorAll('#answer tbody th')].map({note})")
         assert [*map(bool, notes)] == [*(bool(again[name].acts_like) for name in again.ranking), False, False]
     assert_clean(chromium, report)
+
+
+def known_in_part(kind):
+    """Return an outcome that knows the class of some rows only, more often of low scores, and the scores of all."""
+    rng = np.random.default_rng(8)
+    score = rng.beta(1.0, 3.0, 600)
+    if kind == "verified":
+        y, seen = (rng.random(600) < score) * 1.0, 0.9 - 0.8 * score
+        return PartlyVerified(np.where(rng.random(600) < seen, y, np.nan), probability=seen), score
+    time, censored = rng.exponential(-1.0 / np.log1p(-score)), rng.exponential(0.4 / score)
+    return TimeToEvent(event=time <= censored, time=np.minimum(time, censored), horizon=1.0), score
+
+
+@pytest.mark.parametrize("rule", ["score", 0.25])
+@pytest.mark.parametrize("kind", ["followed", "verified"])
+def test_the_table_at_one_threshold_counts_all_rows_acted_on(chromium, folder, kind, rule):
+    outcome, score = known_in_part(kind)
+    opened(chromium, Report(evaluate(outcome, score, costs=(0.1, 0.3), rule=rule), folder / f"{kind} {rule}.html"))
+    for at in (0.1, 0.2, float(score[0]), 0.5):
+        chromium.run("document.getElementById('field-at').select()")
+        chromium.type(repr(at))
+        chromium.press("Tab")
+        chromium.wait_for(SETTLED)
+        rows = shown(chromium, "#threshold-table")
+        counted = np.mean(score >= (at if rule == "score" else rule))
+        assert [rows[name][0][1] for name in ("model", "treat all", "treat none")] == pytest.approx(
+            [1000 * counted, 1000, 0], abs=1e-9
+        )
+    words = chromium.run("document.querySelector('#threshold-table caption').textContent")
+    assert words.endswith("; Acted on counts all cases, the other numbers are estimates")
 
 
 def test_decisions_fitted_to_the_rows_have_no_intervals_and_the_page_says_why(chromium, folder):

@@ -579,6 +579,7 @@ SPOKEN = {
     "interval_head": "{level} interval",
     "answer_alone": "Costs {per}. Each interval is of its row alone.",
     "at_threshold": "Per {count} cases at a threshold of {at} (odds {odds}): one missed {event} is {bad}{sure}",
+    "known_in_part": "; Acted on counts all cases, the other numbers are estimates",
     "limits": "; {level} intervals, each of its number alone",
     "within": "costs {per} are within {bound} of those of all rows",
     "approximate": "intervals are approximate.",

@@ -83,7 +83,7 @@ class ThresholdFigure {
 
   readout(t) {
     const at = (model) => {
-      const { alarms: alarm, missed: miss } = actedOn(model).at(page.rule === "score" ? t : 0.5);
+      const { alarms: alarm, missed: miss } = decidedAt(model, t);
       return this.kind.value(t, alarm, miss + model.harm);
     };
     const rows = shownModels().map((model) => [model.name, number(at(model)), colourOf(model)]);

@@ -72,13 +72,22 @@ function decided(model, costs) {
   return { ...found, actedOn: shareActedOn(model, costs, found) };
 }
 
-// Of all rows, where an outcome knows the class of some only.
-function shareActedOn({ acted, deployed, everyone }, costs, found) {
-  if (deployed) {
-    const { found: hits, alarms } = everyone ? everyone.at(page.rule) : deployed.at(0.5);
-    return hits + alarms;
-  }
-  return everyone && acted === "scores" ? everyone.sums(costs).actedOn : found.actedOn;
+// The scores of all rows, where an outcome knows the class of some only; those that recalibration maps are of these.
+function everyoneOf({ acted, everyone }) {
+  return acted === "blocks" ? undefined : everyone;
+}
+
+function shareActedOn(model, costs, found) {
+  return model.deployed ? shareActedAt(model) : (everyoneOf(model)?.sums(costs).actedOn ?? found.actedOn);
+}
+
+function shareActedAt(model, at) {
+  const { found, alarms } = everyoneOf(model)?.at(page.rule === "score" ? at : page.rule) ?? decidedAt(model, at);
+  return found + alarms;
+}
+
+function decidedAt(model, at) {
+  return actedOn(model).at(page.rule === "score" ? at : 0.5);
 }
 
 // Decisions that are the same at every threshold: to act, or not to.

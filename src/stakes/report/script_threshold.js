@@ -3,7 +3,7 @@
 // Decisions of a rule at the threshold, as shares of all cases.
 function decisionsAt(rule, at) {
   if (rule.model) {
-    return actedOn(rule.model).at(page.rule === "score" ? at : 0.5);
+    return decidedAt(rule.model, at);
   }
   const { positive, negative } = page.shares;
   const acts = rule.name === ALL;
@@ -33,7 +33,7 @@ function measuresAt(rule, at) {
   const [harm, odds] = [rule.model?.harm ?? 0, at / (1 - at)];
   return {
     regret: sum([[at, alarms], [1 - at, missed, "below"]], -(1 - at) * harm),
-    acted: found + alarms, found, alarms, missed,
+    acted: rule.model ? shareActedAt(rule.model, at) : found + alarms, found, alarms, missed,
     rates: [rate(found, found + missed), rate(spared, spared + alarms), rate(found, found + alarms), rate(spared, spared + missed)],
     benefit: sum([[1, found], [-odds, alarms]], harm, at < 1),
     // against treating everyone: negatives left alone, less what the positives missed are worth in them
@@ -58,7 +58,8 @@ function thresholdTable(state, results) {
     ["#"], ["Model"], ["Cost"], ["Acted on"], ["True positives"], ["False alarms"], ["Missed"], ["Sensitivity"], ["Specificity"],
     ["PPV", "positive predictive value"], ["NPV", "negative predictive value"], ["Net benefit"], ["Avoided", `against ${page.words.decisions[ALL]}, net`],
   ];
-  const sure = page.counted === null ? "" : said("limits", { level: LEVEL });
+  const known = models.some(everyoneOf) ? said("known_in_part") : "";
+  const sure = page.counted === null ? known : said("limits", { level: LEVEL });
   const caption = said("at_threshold", { sure, count: plain(page.per, 15), at: percent(state.at), odds: odds(state.at), bad: asBadAs({ low: state.at, high: state.at }), event: page.words.event });
   return tableOf(caption, heads, rows);
 }
