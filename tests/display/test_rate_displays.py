@@ -155,6 +155,24 @@ def test_bounds_of_a_cost_curve_are_shaded_where_they_lie_as_probability_costs(r
     assert (extent.x0, extent.x1) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("order", [("even", "rare"), ("rare", "even")])
+def test_bounds_are_refused_where_they_lie_elsewhere_for_each_cost_curve(order):
+    sites = {"even": np.repeat([0, 1], [50, 50]), "rare": np.repeat([0, 1], [90, 10])}
+    found = {name: curves.cost_curve(sites[name], np.linspace(0.0, 1.0, 100)) for name in order}
+    said = r"bounds=\(0.1, 0.3\) lie at other probability costs for each prevalence, .* 0.1 to 0.5: .* one prevalence="
+    with pytest.raises(ValueError, match=said):
+        CostCurveDisplay(found).plot(bounds=(0.1, 0.3))
+    assert CostCurveDisplay(found).plot().bounds_ is None
+    assert CostCurveDisplay(found).plot(bounds=(0.0, 1.0)).bounds_ is None
+
+
+def test_bounds_of_cost_curves_of_one_prevalence_but_for_rounding_are_shaded():
+    y, weight = np.repeat([0, 1], [70, 30]), np.full(100, 0.1)
+    found = [curves.cost_curve(y, np.linspace(0.0, 1.0, 100), sample_weight=w) for w in (None, weight)]
+    assert found[0].table.prevalence != found[1].table.prevalence
+    assert CostCurveDisplay(found).plot(bounds=(0.1, 0.3)).bounds_ is not None
+
+
 def test_odds_above_a_cost_curve_stand_at_their_probability_costs():
     y = np.repeat([0, 1], [90, 10])
     shown = CostCurveDisplay.from_predictions(y, np.linspace(0.0, 1.0, 100))

@@ -457,7 +457,7 @@ class CostCurveDisplay(_axes.CurvesDisplay):
         ax : matplotlib axes, optional
             Where to draw, beside what is there; by default a new figure.
         bounds : tuple of float, optional
-            The plausible thresholds (low, high), which are shaded.
+            The plausible thresholds (low, high), which are shaded; cost curves must have one prevalence then.
         references : bool, default True
             Whether to draw treating everyone and no one.
         legend : {"auto", "inside", "below"} or None, default "auto"
@@ -483,10 +483,10 @@ class CostCurveDisplay(_axes.CurvesDisplay):
         >>> display.ax_.get_ylabel()
         'Regret per decision'
         """
-        bounds = _axes.check_bounds(bounds)
+        places = self._places(_axes.check_bounds(bounds))
         with self._picture(ax, legend):
             shown = self._draw_axis()
-            self.bounds_ = _axes.shade_bounds(self.ax_, self._places(bounds))
+            self.bounds_ = _axes.shade_bounds(self.ax_, places)
             heights = self._draw_curves(shown, references=references)
             self.ax_.set_ylim(0.0, self._top(heights, shown))
             self.ax_.set_ylabel(_Y_LABELS[self.kind])
@@ -501,10 +501,18 @@ class CostCurveDisplay(_axes.CurvesDisplay):
 
     def _places(self, bounds: Range | None) -> Range | None:
         """Positions of the plausible thresholds on the axis."""
-        first = self.curves[0]
-        if bounds is None or not isinstance(first, CostCurve):
+        curves = [curve for curve in self.curves if isinstance(curve, CostCurve)]
+        if bounds is None or not curves:
             return bounds
-        high, low = first.probability_cost(bounds).tolist()
+        places = np.array([curve.probability_cost(bounds) for curve in curves])
+        if np.ptp(places, axis=0).max() > 1e-9:
+            rates = [curve.table.prevalence for curve in curves]
+            raise ValueError(
+                f"bounds={bounds} lie at other probability costs for each prevalence, and those of these curves are "
+                f"{min(rates):.6g} to {max(rates):.6g}: leave bounds out, draw the curves of each prevalence by "
+                "themselves, or make all curves with one prevalence=."
+            )
+        high, low = places[0].tolist()
         return (low, high) if low <= high else None  # nowhere with one class only
 
     def _top(self, heights: Floats, shown: Range) -> float:
