@@ -104,6 +104,17 @@ def test_rates_of_one_class_are_drawn(label):
     shown.figure_.canvas.draw()
 
 
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize(("stated", "drawn"), [(None, 1), (0.1, 0), ((0.1, 0.3), 0)])
+def test_odds_are_above_the_thresholds_only_where_these_are_the_cost_ratios(rows, several, stated, drawn):
+    y, models = rows
+    shown = ThresholdDisplay.from_predictions(y, models if several else models["coarse"], costs=stated)
+    for ax in shown.axes_:
+        ax.set_xlim(0.1, 0.4)  # zoomed
+        ax.figure.canvas.draw()
+        assert len(ax.child_axes) == drawn
+
+
 def test_scores_that_only_rank_are_drawn_without_odds():
     shown = ThresholdDisplay.from_predictions([0, 1, 0, 1], [-3.0, 2.0, 1.0, 7.0], costs=0.2)
     assert shown.ax_.get_xlim() == (-3.0, 7.0)

@@ -1000,7 +1000,7 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         self.ax_, self.figure_ = self.axes_[0], _axes.figure_of(self.axes_[0])
         self.lines_, self.value_axes_ = [], []
         for panel, table in zip(self.axes_, self.tables.values(), strict=True):
-            self._draw_axis(panel, shown, x_scale)
+            self._draw_axis(panel, table, shown, x_scale)
             drawn = thinned(table)
             if self._probabilities:
                 drawn = to_the_ends(drawn, upwards=self._every_score)
@@ -1056,9 +1056,11 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         every = np.concatenate([table.threshold for table in self.tables.values()])
         return bool(np.all((every >= 0.0) & (every <= 1.0)))
 
-    def _draw_axis(self, ax: Axes, shown: Range, x_scale: XScale) -> None:
+    def _draw_axis(self, ax: Axes, table: ThresholdTable, shown: Range, x_scale: XScale) -> None:
         if self._probabilities:
             _axes.draw_cost_axis(ax, shown, x_scale)
+            if not np.array_equal(table.cost_ratio, table.threshold):
+                _axes.remove_odds_axis(ax)  # they are those of thresholds that are the cost ratios
         else:
             ax.set_xlim(shown)
             ax.xaxis.set_major_locator(_axes.few_ticks(ax))
