@@ -354,6 +354,13 @@ def test_a_plan_prints_days_and_a_larger_rise_takes_fewer(cli):
 
 
 @pytest.mark.usefixtures("bench")
+@pytest.mark.parametrize(("unit", "said"), [("day", True), ("row", False)])
+def test_a_plan_of_days_says_that_they_are_taken_to_differ_by_chance_alone(cli, unit, said):
+    out = cli("watch", "plan", "kept.json", "--rows-per-day", "500", "--unit", unit).out
+    assert ("Days are taken to differ by chance of their rows alone" in out) is said
+
+
+@pytest.mark.usefixtures("bench")
 def test_a_plan_of_few_rows_says_that_a_rise_is_not_seen_in_ten_years(cli):
     few = ("watch", "plan", "kept.json", "--rows-per-day", "1", "--unit", "row", "--tolerance", "15%")
     records = json.loads(cli(*few, "--json").out)["records"]

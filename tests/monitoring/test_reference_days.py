@@ -10,7 +10,7 @@ from scipy import stats
 
 from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
-from stakes.monitoring import CostMonitor, CostMonitors
+from stakes.monitoring import CostMonitor, CostMonitors, plan_watch
 
 COSTS = costs.Uniform(0.05, 0.3)
 
@@ -77,6 +77,33 @@ def test_a_budget_from_stated_days_is_near_the_t_limit_of_their_means(costs_of_r
     assert CostMonitor(COSTS, reference=kept, **by_rows).budget == CostMonitor(COSTS, reference=kept).budget
     each = CostMonitors(COSTS, reference=kept, reference_days=(n, totals, squares))
     assert each.monitors["a"].budget == monitor.budget
+
+
+@pytest.mark.parametrize("sizes", [(50,), (20, 80, 300)])
+def test_a_plan_takes_the_variance_of_the_stated_days_and_keeps_it(sizes):
+    # at a ratio of .1, 8% false alarms and .8% misses, times a gamma variable of mean 1 and variance .5 of each day
+    rng = np.random.default_rng(0)
+    n = np.resize(sizes, 1500)
+    k = rng.gamma(2.0, 0.5, len(n))
+    false, missed = rng.binomial(n, 0.08 * k), rng.binomial(n, np.minimum(0.008 * k, 1.0))
+    right = n - false - missed
+    y = np.repeat([0, 1, 0], [false.sum(), missed.sum(), right.sum()])
+    kept = KeptEvaluation.of(evaluate(y, {"a": np.where(np.arange(len(y)) < false.sum(), 0.2, 0.02)}, costs=0.1))
+    days = n, 0.1 * false + 0.9 * missed, 0.01 * false + 0.81 * missed
+    monitor = CostMonitor(0.1, reference=kept, reference_days=days)
+    assert monitor.reference.day_variance == pytest.approx(0.5 * (0.08 * 0.1 + 0.008 * 0.9) ** 2, rel=0.2)
+    again, plain = CostMonitor.from_json(monitor.to_json()), CostMonitor(0.1, reference=kept)
+    asked = {"rows_per_day": 100, "rises": [0.5]}
+    delays = plan_watch(monitor, **asked).delays
+    assert plan_watch(again, **asked).delays == delays
+    assert plan_watch(plain, **asked).delays[0.5, 1] < 0.7 * delays[0.5, 1]
+    state = json.loads(monitor.to_json())
+    assert set(json.loads(plain.to_json())["reference"]) == set(state["reference"]) - {"day_variance"}
+    state["reference"]["day_variance"] = -1e-9
+    with pytest.raises(ValueError, match=r"reference.day_variance must be >= 0, and 0 without days, got -1e-09"):
+        CostMonitor.from_json(json.dumps(state))
+    del state["reference"]["day_variance"]  # as was written before
+    assert CostMonitor.from_json(json.dumps(state)).reference.day_variance == 0.0
 
 
 def test_independent_rows_in_days_leave_the_budget_near_what_rows_give(costs_of_rows):

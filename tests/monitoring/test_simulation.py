@@ -1,6 +1,7 @@
 """How often the evidence is false, how soon it sees a rise, and that limits hold at every look together."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,6 +93,20 @@ def test_a_plan_of_few_rows_a_day_is_near_the_median_of_simulated_delays(rows, f
     seen = alarms[alarms >= begins] - begins + 1
     asked = Question(Uniform(0.05, 0.3), MEAN, 0.825, MEAN, 0.05, "day")
     assert delay(asked, KNOWN, rows, factor - 1.0, begins) == pytest.approx(np.median(seen), rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shock", "factor", "begins"),
+    [(200, 0.5, 1.5, 1), (20, 0.5, 1.5, 1), (200, 0.5, 1.5, 201), (200, 0.8, 2.0, 1), (1000, 0.5, 1.3, 1)],
+)
+def test_a_plan_of_days_that_differ_is_near_the_median_of_simulated_delays(rows, shock, factor, begins):
+    options = {"factor": factor, "begins": begins, "rows": rows, "shock": shock, "block": 100}
+    alarms = first_alarms(begins + 600, 0.05, "day", np.random.default_rng(7), **options)
+    seen = alarms[alarms >= begins] - begins + 1
+    assert len(seen) >= 0.95 * STREAMS
+    known = replace(KNOWN, day_variance=(shock * MEAN) ** 2)
+    asked = Question(Uniform(0.05, 0.3), MEAN, 0.825, MEAN, 0.05, "day")
+    assert delay(asked, known, rows, factor - 1.0, begins) == pytest.approx(np.median(seen), rel=0.25)
 
 
 @pytest.mark.parametrize("rows", [1, 5, 20, 200])

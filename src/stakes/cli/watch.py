@@ -479,9 +479,10 @@ def plan(
 class Delays(Tabular):
     """The plan of each monitor."""
 
-    def __init__(self, watch: "CostMonitors", rows: int) -> None:
+    def __init__(self, watch: "CostMonitors", rows: int, unit: str) -> None:
         from stakes.monitoring import plan_watch
 
+        self.unit = unit
         self.plans = {key: plan_watch(monitor, rows_per_day=rows) for key, monitor in watch.monitors.items()}
 
     def _records(self) -> list[dict[str, Any]]:
@@ -498,9 +499,12 @@ class Delays(Tabular):
         columns += [TableColumn("begins", "begins on day", "count"), TableColumn("days", "days to the alarm", "text")]
         console.print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
         out.print(Text("Half of all alarms come sooner, and half later, about; a tenth take twice as long."))
+        if self.unit == "day":
+            out.print(Text("Days are taken to differ by chance of their rows alone: where they differ by more, alarms"))
+            out.print(Text("come later, as plan_watch says where they are stated by reference_days= (in Python)."))
 
 
 def run_plan(kept: str, rows: int, asked: Asked, delivery: console.Delivery) -> None:
     """Plan for every monitor."""
-    result = Delays(asked.start(kept), rows)
+    result = Delays(asked.start(kept), rows, asked.unit)
     console.deliver(result, delivery, result.show, lambda: json.dumps(json_ready(result._records()), indent=2))

@@ -714,7 +714,7 @@ class CostMonitor(Tabular):
                 "costs": asked.costs.to_dict(),
                 **{name: getattr(asked, name) for name in _ASKED},
                 **({} if asked.neg_label is None else {"neg_label": asked.neg_label}),
-                "reference": None if asked.reference is None else asdict(asked.reference),
+                "reference": None if asked.reference is None else _kept_reference(asked.reference),
                 "past": asdict(self._past),
                 "days": self._days,
                 **columns,
@@ -1002,7 +1002,14 @@ def _read_reference(mine: JsonReader) -> Reference:
     if not (0.0 <= mean <= upper and square >= mean * mean * (1.0 - _EXACT)):
         raise mine.broken("mean, square and upper", f"such that 0 <= mean <= upper and mean^2 <= square, got {mean}")
     days = mine.count("days") if "days" in mine.content else 0
-    return Reference(mine.text("model"), mine.count("rows"), mean, square, upper, days)
+    day_variance = mine.number("day_variance") if "day_variance" in mine.content else 0.0
+    if day_variance < 0.0 or (day_variance and not days):
+        raise mine.broken("day_variance", f">= 0, and 0 without days, got {day_variance}")
+    return Reference(mine.text("model"), mine.count("rows"), mean, square, upper, days, day_variance)
+
+
+def _kept_reference(known: Reference) -> dict[str, Any]:
+    return {name: value for name, value in asdict(known).items() if name != "day_variance" or known.days}
 
 
 def _read_past(entries: JsonReader) -> _Past:
@@ -1089,8 +1096,9 @@ def plan_watch(
     Parameters
     ----------
     monitor : CostMonitor
-        With a reference, whose mean and spread are those of the rows to come. Units of rows by sums are taken for
-        exact ones, which are somewhat faster.
+        With a reference, whose mean and spread are those of the rows to come. Days differ as its ``reference_days``
+        did, and by chance of their rows alone where none were stated: where days differ by more, alarms come later.
+        Units of rows by sums are taken for exact ones, which are somewhat faster.
     rows_per_day : int
         Labelled rows of each day. With fewer than some ten a plan is rough: up to a third too long.
     rises : sequence of float, default (0.1, 0.2, 0.5)
@@ -1141,11 +1149,13 @@ def delay(asked: Question, known: Reference, rows: int, rise: float, begins: int
 
 
 def _expected(asked: Question, known: Reference, rows: int, factor: float) -> Floats:
-    """Expected log factor of each bet for a day whose dear rows are so many times as many."""
+    """Expected log factor of each bet for a day whose dear rows are so many times as many, as on every other day."""
     mean, square = factor * known.mean, factor * known.square
     if asked.unit != "day":
         return row_factors(rows, rows * mean, rows * square, asked.budget)
-    means, weights = _bounded_law(mean, max(square - mean * mean, 0.0) / rows, asked.largest)
+    variance = max(square - mean * mean, 0.0)
+    between = min(factor**2 * known.day_variance, variance)
+    means, weights = _bounded_law(mean, between + (variance - between) / rows, asked.largest)
     return np.asarray(weights @ day_factors(means, asked.budget))
 
 

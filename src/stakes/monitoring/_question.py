@@ -83,7 +83,7 @@ class Reference:
     """The evaluation that the budget comes from: rows, mean cost, mean square and upper limit of the mean.
 
     ``days`` is the number of its days that were stated, whose spread the limit allows for; 0 where it takes rows for
-    independent.
+    independent. ``day_variance`` is that of their mean costs beyond what their rows explain.
     """
 
     model: str
@@ -92,6 +92,7 @@ class Reference:
     square: float
     upper: float
     days: int = 0
+    day_variance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -323,7 +324,15 @@ def _with_days(known: Reference, days: Days, alpha: float) -> Reference:
 
     count = len(days[0])
     wider = max(1.0, day_spread(*days) * float(stdtrit(count - 1.0, 1.0 - alpha / 2.0) / ndtri(1.0 - alpha / 2.0)))
-    return replace(known, upper=known.mean + wider * (known.upper - known.mean), days=count)
+    upper = known.mean + wider * (known.upper - known.mean)
+    return replace(known, upper=upper, days=count, day_variance=_day_variance(*days))
+
+
+def _day_variance(rows: Floats, total: Floats, square: Floats) -> float:
+    """Variance of days' mean costs beyond what their rows explain, by the analysis of variance of one random effect."""
+    between, within = _mean_squares(rows, total, square)
+    size = (rows.sum() - (rows**2).sum() / rows.sum()) / (len(rows) - 1)  # that of each day, where all are alike
+    return max(float((between - within) / size), 0.0)
 
 
 def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
@@ -350,12 +359,16 @@ def day_spread(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> float:
     >>> round(day_spread([100, 100, 100], [5.0, 7.0, 6.0], [2.5, 3.5, 3.0]), 3)
     0.613
     """
-    rows, total, square = _read_sums(n, totals, squares)
-    between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
-    within = float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
+    between, within = _mean_squares(*_read_sums(n, totals, squares))
     if not within > 0.0:
         raise ValueError("squares must show rows that differ within days.")
     return math.sqrt(between / within)
+
+
+def _mean_squares(rows: Floats, total: Floats, square: Floats) -> tuple[float, float]:
+    """Mean squares of costs between days and within them."""
+    between = float((rows * (total / rows - total.sum() / rows.sum()) ** 2).sum()) / (len(rows) - 1)
+    return between, float((square - total**2 / rows).sum()) / (float(rows.sum()) - len(rows))
 
 
 def _read_sums(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> Days:
