@@ -369,6 +369,25 @@ def test_a_plan_of_few_rows_says_that_a_rise_is_not_seen_in_ten_years(cli):
     assert cli(*few).out.count("not in ten years") == len(never)
 
 
+def test_a_plan_tells_a_rise_that_is_not_seen_from_one_that_cannot_be_planned(cli, folder):
+    # 70% of rows cost the most that one can, .5: all do at a rise of 43%, and one of 50% is none
+    ill = np.resize([0, 1], 2000)
+    score = 0.1 + 0.8 * np.where(np.arange(2000) < 1400, 1 - ill, ill)
+    KeptEvaluation.of(evaluate(ill, {"a": score}, costs=0.5)).to_json(folder / "dear.json")
+    asked = ("watch", "plan", "dear.json", "--rows-per-day", "200", "--tolerance", "12%")
+    out = cli(*asked).out
+    shown = [" ".join(line.split()) for line in out.splitlines() if line.strip().startswith("a ")]
+    assert [line for line in shown if "not in ten years" in line] == [
+        "a 10% 1 not in ten years",
+        "a 10% 201 not in ten years",
+    ]
+    assert [line for line in shown if "cannot be planned" in line] == [
+        "a 50% 1 cannot be planned",
+        "a 50% 201 cannot be planned",
+    ]
+    assert "A rise cannot be planned where even all rows" in out
+
+
 WRONG = {
     "no state": (
         ["watch", "add", "2026-01-01.csv", "--state", "none.json"],

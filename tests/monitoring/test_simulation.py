@@ -118,11 +118,42 @@ def test_a_rise_within_the_budget_is_never_planned_to_be_seen(rows):
 
 @pytest.mark.parametrize("unit", ["day", "row"])
 def test_a_rise_that_no_rows_can_have_gets_no_delay(unit):
-    # costs of nothing or .5, a tenth of them dear: all are at a rise of 900%
+    # a tenth cost .5, others nothing; where those cost .825 and these .5, the mean is .5325, a rise of 965%
     known = Reference("a", 1000, 0.05, 0.025, 0.05)
     asked = Question(Uniform(0.05, 0.3), 0.06, 0.825, 0.05, 0.05, unit)
-    assert delay(asked, known, 200, 8.9, 1) is not None
-    assert delay(asked, known, 200, 9.1, 1) is None
+    assert delay(asked, known, 200, 9.6, 1) is not None
+    assert delay(asked, known, 200, 9.7, 1) is None
+
+
+@pytest.mark.parametrize("unit", ["day", "row"])
+def test_a_larger_rise_is_planned_to_be_seen_no_later_where_nearly_all_rows_cost(unit):
+    # 86.5% of rows cost .02: more of them make a rise of 15.6%, dearer ones the rest
+    known = Reference("a", 4000, 0.0173, 0.000346, 0.018)
+    asked = Question(Uniform(0.02, 0.02 + 1e-9), 0.018, 0.98, 0.0173, 0.025, unit)
+    found = [delay(asked, known, 200, rise, 1) for rise in np.arange(0.06, 0.6, 0.01)]
+    assert found == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize("unit", ["day", "row"])
+@pytest.mark.parametrize(("ratio", "treated"), [(0.02, 0.865), (0.1, 0.8)])
+@pytest.mark.parametrize("rise", [0.3, 0.6, 1.0])
+def test_a_plan_beyond_what_more_dear_rows_make_is_near_simulated_delays(unit, ratio, treated, rise):
+    # false alarms of so many treated rows, and as many missed positives besides as make the rise
+    mean, budget, rng = ratio * treated, 1.04 * ratio * treated, np.random.default_rng(8)
+    known = Reference("a", 4000, mean, ratio * mean, budget)
+    asked = Question(Uniform(0.05, 0.3), budget, 1.0 - ratio, mean, 0.025, unit)
+    planned = delay(asked, known, ROWS, rise, 1)
+    values, missed = np.array([1.0 - ratio, ratio, 0.0]), rise * mean / (1.0 - ratio)
+    capital, alarm = np.full((STREAMS, len(evidence.BETS)), -np.inf), np.zeros(STREAMS)
+    for day in range(1, 300):
+        counts = rng.multinomial(ROWS, [missed, treated, 1.0 - treated - missed], STREAMS)
+        total, squares = counts @ values, counts @ values**2
+        by_day = evidence.day_factors(total / ROWS, budget)
+        mine = by_day if unit == "day" else evidence.row_factors(float(ROWS), total, squares, budget)
+        capital = evidence.advance(capital, mine, day)
+        alarm[(alarm == 0) & (evidence.log_evidence(capital, day) >= math.log(40.0))] = day
+    assert (alarm > 0).all()
+    assert planned == pytest.approx(np.median(alarm), rel=0.2, abs=1.0)
 
 
 @pytest.mark.parametrize("variance", [0.0, 1e-12, 0.001, 0.02, 0.0399, 0.04])
@@ -139,17 +170,26 @@ def test_expected_factors_are_those_of_a_beta_law_with_two_moments(variance):
 
 
 def plain_delay(known, rise, begins, *, budget, alpha):
-    """Days until expected factors of 200 rows reach 1 / alpha, by the definition of the evidence."""
+    """Days until expected factors of 200 rows reach 1 / alpha, by the definition of the evidence.
+
+    Rows cost nothing, ``dear`` or .825, and of all rows a share has gone up to the next.
+    """
+    dear = known.square / known.mean
+    often = known.mean / dear
+    up = rise * known.mean / ((1 - often) * dear + often * (0.825 - dear))
+    risen = {dear: (1 - often) * up + often * (1 - up), 0.825: often * up}
+    moments = [known.mean, known.square], [sum(p * x**k for x, p in risen.items()) for k in (1, 2)]
+    assert moments[1][0] == pytest.approx((1.0 + rise) * known.mean)
     grid = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
     capital, unspent, day = [0.0] * len(grid), 1.0, 0
     while True:
         day += 1
-        factor = 1.0 + rise if day >= begins else 1.0
+        mean, square = moments[day >= begins]
         stake = 0.5 if day == 1 else 0.5 / (day * (day - 1))
         unspent -= stake
         for k, u in enumerate(grid):
-            excess, psi = 200 * (factor * known.mean - budget), -math.log(1.0 - u) - u
-            spread = 200 * (factor * known.square - 2.0 * budget * factor * known.mean + budget**2)
+            excess, psi = 200 * (mean - budget), -math.log(1.0 - u) - u
+            spread = 200 * (square - 2.0 * budget * mean + budget**2)
             capital[k] = (capital[k] + stake) * math.exp(u / budget * excess - psi / budget**2 * spread)
         if day >= begins and sum(capital) / len(grid) + unspent >= 1.0 / alpha:
             return day - begins + 1

@@ -490,15 +490,17 @@ class Delays(Tabular):
 
     def show(self, out: Console) -> None:
         """Print days by monitor and rise."""
-        rows = [
-            {**record, "rise": percent(record["rise"]), "days": record["days"] or "not in ten years"}
-            for record in self._records()
-        ]
-        rows = [{**row, "days": str(row["days"])} for row in rows]
+        rows = []
+        for record in self._records():
+            planned = record["rise"] <= self.plans[record["monitor"]].largest_rise
+            never = "not in ten years" if planned else "cannot be planned"
+            rows.append({**record, "rise": percent(record["rise"]), "days": str(record["days"] or never)})
         columns = [TableColumn("monitor", "model", "text"), TableColumn("rise", "rise", "text")]
         columns += [TableColumn("begins", "begins on day", "count"), TableColumn("days", "days to the alarm", "text")]
         console.print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
         out.print(Text("Half of all alarms come sooner, and half later, about; a tenth take twice as long."))
+        if any(row["days"] == "cannot be planned" for row in rows):
+            out.print(Text("A rise cannot be planned where even all rows, each a step dearer, would not make it."))
         if self.unit == "day":
             out.print(Text("Days are taken to differ by chance of their rows alone: where they differ by more, alarms"))
             out.print(Text("come later, as plan_watch says where they are stated by reference_days= (in Python)."))

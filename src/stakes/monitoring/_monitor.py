@@ -1056,12 +1056,13 @@ class WatchPlan(Tabular):
     Parameters
     ----------
     delays : dict of tuple to int or None
-        By the rise and the day on which it begins; None where it is not seen within ten years, or where no rows can be
-        that much dearer.
+        By the rise and the day on which it begins; None where it is not seen within ten years, or cannot be planned.
     rows_per_day : int
         Rows of each day.
     budget, mean : float
         The mean cost above which the evidence grows, and that of the reference.
+    largest_rise : float
+        The rise for which every row becomes dearer: a larger one cannot be planned.
 
     Examples
     --------
@@ -1079,6 +1080,7 @@ class WatchPlan(Tabular):
     rows_per_day: int
     budget: float
     mean: float
+    largest_rise: float
 
     def _records(self) -> list[dict[str, Any]]:
         return [{"rise": rise, "begins": day, "days": found} for (rise, day), found in self.delays.items()]
@@ -1100,9 +1102,11 @@ def plan_watch(
         did, and by chance of their rows alone where none were stated: where days differ by more, alarms come later.
         Units of rows by sums are taken for exact ones, which are somewhat faster.
     rows_per_day : int
-        Labelled rows of each day. With fewer than some ten a plan is rough: up to a third too long.
+        Labelled rows of each day. With some twenty or fewer a plan is rough: up to a third too long, and more than
+        twice where most days have none of the dearest rows.
     rises : sequence of float, default (0.1, 0.2, 0.5)
-        How much dearer than the reference: 0.2 is a fifth. Dear rows become more, and not dearer.
+        How much dearer than the reference: 0.2 is a fifth. Any rows become dearer: those that cost nothing as dear as
+        others, and those the dearest that one can be. Where only cheap rows become more, alarms come sooner.
     begins : sequence of int, default (1, 201)
         The days on which the rise begins.
 
@@ -1122,8 +1126,8 @@ def plan_watch(
     Traceback (most recent call last):
     ValueError: monitor must have a reference=, whose mean and spread a plan needs.
     """
-    asked = monitor._question
-    if asked.reference is None:
+    asked, known = monitor._question, monitor.reference
+    if known is None:
         raise ValueError("monitor must have a reference=, whose mean and spread a plan needs.")
     rows = check_whole(rows_per_day, "rows_per_day", 1)
     found: dict[tuple[float, int], int | None] = {}
@@ -1131,14 +1135,14 @@ def plan_watch(
         if not 0.0 < check_number(rise, "rises") < math.inf:
             raise ValueError(f"rises must hold shares > 0, got {rise!r}.")
         for day in begins:
-            found[float(rise), check_whole(day, "begins", 1)] = delay(asked, asked.reference, rows, rise, day)
-    return WatchPlan(found, rows, monitor.budget, asked.reference.mean)
+            found[float(rise), check_whole(day, "begins", 1)] = delay(asked, known, rows, rise, day)
+    return WatchPlan(found, rows, monitor.budget, known.mean, largest_rise(known, asked.largest))
 
 
 def delay(asked: Question, known: Reference, rows: int, rise: float, begins: int) -> int | None:
     """Days until the evidence reaches the alarm where each day adds what is expected of it."""
-    if (1.0 + rise) * known.mean**2 > known.square:
-        return None  # more dear rows than rows
+    if rise > largest_rise(known, asked.largest):
+        return None
     usual, risen = (_expected(asked, known, rows, factor) for factor in (1.0, 1.0 + rise))
     capital = np.full(len(BETS), -math.inf)
     for day in range(1, begins + MOST_DAYS):
@@ -1149,14 +1153,33 @@ def delay(asked: Question, known: Reference, rows: int, rise: float, begins: int
 
 
 def _expected(asked: Question, known: Reference, rows: int, factor: float) -> Floats:
-    """Expected log factor of each bet for a day whose dear rows are so many times as many, as on every other day."""
-    mean, square = factor * known.mean, factor * known.square
+    """Expected log factor of each bet for a day of rows that cost so many times as much, as on every other day."""
+    mean, square = _risen(known, factor, asked.largest)
     if asked.unit != "day":
         return row_factors(rows, rows * mean, rows * square, asked.budget)
     variance = max(square - mean * mean, 0.0)
     between = min(factor**2 * known.day_variance, variance)
     means, weights = _bounded_law(mean, between + (variance - between) / rows, asked.largest)
     return np.asarray(weights @ day_factors(means, asked.budget))
+
+
+def largest_rise(known: Reference, largest: float) -> float:
+    """Rise for which every row becomes dearer, as of :func:`_risen`."""
+    return math.inf if known.mean == 0.0 else known.square / known.mean**2 + largest * known.mean / known.square - 2.0
+
+
+def _risen(known: Reference, factor: float, largest: float) -> tuple[float, float]:
+    """Mean and mean square of costs so many times as high, of rows that become dearer, whichever they are.
+
+    Rows that cost nothing or ``dear`` have the reference's moments: what cost nothing comes to cost ``dear``, and what
+    was dear the most that a row can.
+    """
+    if known.mean == 0.0:
+        return 0.0, 0.0
+    dear = known.square / known.mean
+    often, share = known.mean / dear, (factor - 1.0) / largest_rise(known, largest)
+    more = (1.0 - often) * dear**2 + often * (largest**2 - dear**2)
+    return factor * known.mean, known.square + share * more
 
 
 def _bounded_law(mean: float, variance: float, largest: float) -> tuple[Floats, Floats]:
