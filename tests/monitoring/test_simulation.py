@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from stakes import evaluate
 from stakes.costs import Uniform
+from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitor, _monitor as evidence, plan_watch
 from stakes.monitoring._monitor import delay
 from stakes.monitoring._question import Question, Reference
@@ -225,3 +227,39 @@ def test_a_plan_needs_a_reference_and_a_rise_is_seen_sooner_the_larger_it_is():
     for wrong in ({"rows_per_day": 0}, {"rows_per_day": 10, "rises": [0.0]}, {"rows_per_day": 10, "begins": [0]}):
         with pytest.raises(ValueError, match=list(wrong)[-1]):
             plan_watch(monitor, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rises": 0.2}, r"^rises must be a list of shares, got 0\.2: pass \[0\.2\]\.$"),
+        ({"rises": np.array(0.2)}, r"^rises must be a list of shares, got array\(0\.2\)\.$"),
+        ({"rises": "20%"}, r"^rises must be a list of shares, got '20%'\.$"),
+        ({"rises": {0.2: 1}}, r"^rises must be a list of shares, got {0\.2: 1}\.$"),
+        ({"rises": []}, r"^rises must be a list of shares, got \[\]\.$"),
+        ({"rises": None}, r"^rises must be a list of shares, got None\.$"),
+        ({"rises": ["20%"]}, r"^rises must be a number, got '20%'\.$"),
+        ({"rises": [10, 20, 50]}, r"^rises must hold shares > 0 and below 5, got 10; 10% is written 0\.1\.$"),
+        ({"rises": [math.nan]}, r"^rises must hold shares > 0 and below 5, got nan\.$"),
+        ({"rises": [-0.1]}, r"^rises must hold shares > 0 and below 5, got -0\.1\.$"),
+        ({"begins": 1}, r"^begins must be a list of days, got 1: pass \[1\]\.$"),
+        ({"begins": "1"}, r"^begins must be a list of days, got '1'\.$"),
+        ({"begins": []}, r"^begins must be a list of days, got \[\]\.$"),
+        ({"begins": [1.5]}, r"^begins must be a whole number >= 1, got 1\.5\.$"),
+    ],
+)
+def test_rises_and_begins_that_are_no_lists_of_shares_and_days_are_refused_by_name(given, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        plan_watch(referred(), rows_per_day=200, **given)
+
+
+def test_rises_and_begins_may_be_of_every_kind_of_list():
+    monitor = referred()
+    plan = plan_watch(monitor, rows_per_day=200, rises=(0.2, 0.5), begins=[1, 2]).delays
+    assert plan_watch(monitor, rows_per_day=200, rises=np.array([0.2, 0.5]), begins=range(1, 3)).delays == plan
+    assert list(plan) == [(0.2, 1), (0.2, 2), (0.5, 1), (0.5, 2)]
+
+
+def referred():
+    rows, scores = [0, 1, 1, 0, 0] * 200, [0.1, 0.8, 0.3, 0.6, 0.2] * 200
+    return CostMonitor((0.2, 0.6), reference=KeptEvaluation.of(evaluate(rows, {"a": scores}, costs=(0.2, 0.6))))

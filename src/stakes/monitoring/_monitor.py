@@ -16,6 +16,7 @@ import numpy as np
 
 from stakes.base.validation import (
     SQUARED_WELL,
+    brief,
     check_number,
     check_same_order,
     check_scores,
@@ -1046,6 +1047,7 @@ def _read_factors(entries: JsonReader, days: int) -> list[Floats]:
 
 
 MOST_DAYS = 3650  # a rise that takes longer is not seen
+_MOST_RISE = 5.0  # larger numbers are percents
 _NODES = 60
 
 
@@ -1117,7 +1119,9 @@ def plan_watch(
     Raises
     ------
     ValueError
-        For a monitor without a reference, and numbers out of bounds.
+        For a monitor without a reference, and numbers out of bounds, such as rises of 5 or more, which are percents.
+    TypeError
+        For rises and begins that are no lists.
 
     Examples
     --------
@@ -1130,13 +1134,27 @@ def plan_watch(
     if known is None:
         raise ValueError("monitor must have a reference=, whose mean and spread a plan needs.")
     rows = check_whole(rows_per_day, "rows_per_day", 1)
-    found: dict[tuple[float, int], int | None] = {}
-    for rise in rises:
-        if not 0.0 < check_number(rise, "rises") < math.inf:
-            raise ValueError(f"rises must hold shares > 0, got {rise!r}.")
-        for day in begins:
-            found[float(rise), check_whole(day, "begins", 1)] = delay(asked, known, rows, rise, day)
+    shares = [_check_rise(rise) for rise in _listed(rises, "rises", "shares")]
+    days = [check_whole(day, "begins", 1) for day in _listed(begins, "begins", "days")]
+    found = {(rise, day): delay(asked, known, rows, rise, day) for rise in shares for day in days}
     return WatchPlan(found, rows, monitor.budget, known.mean, largest_rise(known, asked.largest))
+
+
+def _listed(values: Any, name: str, what: str) -> list[Any]:
+    """Return the values of a list, or raise for a single one and for none."""
+    listed = to_array(values, name)
+    if listed.ndim != 1 or not len(listed):
+        remedy = f": pass [{values}]" if isinstance(values, (int, float)) else ""
+        raise TypeError(f"{name} must be a list of {what}, got {brief(values)}{remedy}.")
+    return list(listed.tolist())
+
+
+def _check_rise(rise: Any) -> float:
+    share = check_number(rise, "rises")
+    if not 0.0 < share < _MOST_RISE:
+        remedy = f"; {share:g}% is written {share / 100.0:g}" if 0.0 < share < math.inf else ""
+        raise ValueError(f"rises must hold shares > 0 and below {_MOST_RISE:g}, got {rise!r}{remedy}.")
+    return share
 
 
 def delay(asked: Question, known: Reference, rows: int, rise: float, begins: int) -> int | None:
