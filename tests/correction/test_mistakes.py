@@ -185,3 +185,16 @@ def test_one_number_for_two_classes_is_met_with_what_is_taken(keep):
     advice = str(refused.value).partition("alone pass keep=")[2].removesuffix(".")
     kept = np.ravel(keep)[0]  # scores are odds over the share that was kept
     assert undo_sampling([0.5], keep=literal_eval(advice))[0] == pytest.approx(kept / (1 + kept))
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "key"),
+    [(("ok", "fraud"), "fraud", "Fraud"), ((0, 1), 1, "1"), ((0, 1), 1, 2), ((False, True), True, "True")],
+)
+@pytest.mark.parametrize("name", ["class_weight", "repeat"])
+@pytest.mark.parametrize("judge", [loss_calibration_test, loss_calibration_curve])
+def test_a_name_that_no_class_of_the_rows_has_is_refused(judge, name, labels, positive, key):
+    truth = np.array(labels)[Y]
+    judge(truth, PROB, pos_label=positive, **{name: {positive: 30}})
+    with pytest.raises(ValueError, match=f"{name} names the class {key!r}, which is not among the labels"):
+        judge(truth, PROB, pos_label=positive, **{name: {key: 30}})

@@ -244,3 +244,19 @@ def test_a_monitor_brings_its_own_correction(make, options):
 def test_auto_beside_a_monitor_is_refused():
     with pytest.raises(TypeError, match="carries its own settings, got correct= beside it"):
         lightgbm_metric(MetricMonitor("bounded_brier_loss"), correct="auto")
+
+
+@pytest.mark.parametrize("key", ["Fraud", "OK", 1])
+def test_a_name_that_no_class_of_the_rows_has_is_refused_by_the_batch_that_shows_it(key):
+    names = np.where(Y, "fraud", "ok")
+    monitor = MetricMonitor("bounded_brier_loss", bounds=BOUNDS, correct={"repeat": {key: RATIO}}, pos_label="fraud")
+    refused = pytest.raises(ValueError, match=f"repeat names the class {key!r}, which is not among the labels")
+    with refused:
+        monitor.evaluate(names, BENT)
+    with refused:
+        monitor.update(["fraud"], [0.9]).update(["ok"], [0.1])
+    money = MetricMonitor(
+        "money", correct={"repeat": {key: RATIO}}, pos_label="fraud", false_positive=1, false_negative=9
+    )
+    with refused:
+        money.update(names, BENT)

@@ -9,16 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.outcome import Outcome
 from stakes.base.validation import (
+    Bools,
     Floats,
     as_name,
     blocks,
     by_label,
+    check_labels,
     check_same_order,
     check_weights,
     frame_names,
     label_places,
+    labels_seen,
     one_is_positive,
+    positive_is_first,
     refuse_missing,
     to_array,
     to_floats,
@@ -168,6 +173,31 @@ def class_names(y_true: Any, labels: Any, count: int) -> tuple[Any, ...]:
     if seen.ndim == 2 or seen.dtype.kind == "b" or counted_from_0(seen, count):
         return tuple(range(count))
     return tuple(np.unique(seen).tolist())
+
+
+def two_labels(y_true: Any, pos_label: object) -> tuple[Bools, bool | None, Sequence[Any]]:
+    """Which rows are positive, whether that label sorts first, if that is known, and the labels, sorted.
+
+    Examples
+    --------
+    >>> from stakes.base.multiclass import two_labels
+    >>> two_labels(["ok", "fraud"], "fraud")[1:]
+    (True, ['fraud', 'ok'])
+    """
+    if isinstance(y_true, Outcome):
+        return y_true.y, y_true.positive_first, y_true.labels
+    labels = to_array(y_true, "y_true")
+    y = check_labels(labels, pos_label)
+    return y, positive_is_first(labels, y, pos_label), labels_seen(labels, y, pos_label)
+
+
+def positive_last(pos_label: object, seen: Sequence[Any], named: set[Any]) -> list[Any] | None:
+    """Return two labels, the positive one last: those seen in rows, else those that are named; None if they are more.
+
+    None in the place of the other one means that nothing names it.
+    """
+    others = [label for label in (seen if len(seen) == 2 else named) if label != pos_label]
+    return [*(others or [None]), pos_label] if len(others) <= 1 else None
 
 
 # What is given for each class: a Series or frame of pandas belongs to the names in its index, anything else to places.

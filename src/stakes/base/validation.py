@@ -759,15 +759,6 @@ def one_is_positive(distinct: list[Any]) -> bool:
     return set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}
 
 
-def positive_last(pos_label: object, named: set[Any]) -> list[Any] | None:
-    """Return two labels, the positive one last; None if there are more than two.
-
-    None in the place of the other one means that nothing names it.
-    """
-    others = [label for label in named if label != pos_label]
-    return [*(others or [None]), pos_label] if len(others) <= 1 else None
-
-
 def plain_label(pos_label: object) -> str | float:
     """Return the positive label as a text or a number: 1 for True and for None."""
     value = pos_label.item() if isinstance(pos_label, np.generic) else pos_label

@@ -21,8 +21,10 @@ from stakes.base.multiclass import (
     named_numbers,
     named_values,
     names_of_classes,
+    positive_last,
     refuse_counted,
     refuse_mixed,
+    two_labels,
 )
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
@@ -898,30 +900,27 @@ def stated_factors(
     ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
     """
     factors = np.ones(n_classes)
+    seen: Sequence[Any] = ()
     stated = stated._replace(class_weight=named_values(stated.class_weight, "class_weight"))
     sampling = named_values(sampling[0], "keep"), named_values(sampling[1], "repeat")
     if rows is not None and labels is None:
         given = {"class_weight": stated.class_weight, "keep": sampling[0], "repeat": sampling[1]}
-        weight, *sampled = _positive_last(*rows, pos_label, given)
+        _, first, seen = two_labels(rows[0], pos_label)
+        weight, *sampled = _positive_last(given, rows[1], pos_label, first=first)
         stated, sampling = stated._replace(class_weight=weight), (sampled[0], sampled[1])
     elif rows is not None and pos_label is None:
         pos_label = _unnamed_positive(rows[0], np.atleast_1d(validation.to_array(labels, "labels")).tolist())
     if pos_label is not None and n_classes == 2:
-        labels = _labels_of(labels, validation.one_label(pos_label), (*sampling, stated.class_weight), y_train)
+        labels = _labels_of(labels, validation.one_label(pos_label), seen, (*sampling, stated.class_weight), y_train)
     classes = Classes(n_classes, labels, n_classes == 2)
     if any(value is not None for value in stated):
         factors = classes.weights(stated, y_train)
     return factors * classes.sampling(*sampling)
 
 
-def _positive_last(y_true: Any, y_prob: Any, pos_label: object, given: dict[str, Any]) -> list[Any]:
+def _positive_last(given: dict[str, Any], y_prob: Any, pos_label: object, *, first: bool | None) -> list[Any]:
     """Reverse sequences in the order of two columns of which the first is positive; refuse them for one column."""
     listed = [name for name, value in given.items() if value is not None and not isinstance(value, (Mapping, str))]
-    if isinstance(y_true, Outcome):
-        first = y_true.positive_first
-    else:
-        labels = validation.to_array(y_true, "y_true")
-        first = validation.positive_is_first(labels, validation.check_labels(labels, pos_label), pos_label)
     if not listed or not first:
         return list(given.values())
     if validation.to_array(y_prob, "y_prob").shape[1:] != (2,):
@@ -943,8 +942,10 @@ def _unnamed_positive(y_true: Any, order: list[Any]) -> object:
     return 1 if validation.one_is_positive(order) else None
 
 
-def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: Any) -> list[Any] | None:
-    """Return the two classes, the positive one last, from labels= or the other arguments."""
+def _labels_of(
+    labels: Any, pos_label: object, seen: Sequence[Any], given: tuple[Any, ...], y_train: Any
+) -> list[Any] | None:
+    """Return the two classes, the positive one last, from labels=, the rows or the other arguments."""
     if labels is not None:
         order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
         if order[-1:] != [pos_label]:
@@ -952,4 +953,4 @@ def _labels_of(labels: Any, pos_label: object, given: tuple[Any, ...], y_train: 
         return order
     named = {label for value in given if isinstance(value, Mapping) for label in value}
     trained = [] if y_train is None else training_labels(y_train).tolist()
-    return validation.positive_last(pos_label, named | set(trained))
+    return positive_last(pos_label, seen, named | set(trained))

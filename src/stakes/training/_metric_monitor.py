@@ -18,10 +18,12 @@ from stakes.base.multiclass import (
     class_columns,
     is_tensor,
     named_values,
+    positive_last,
     refuse_mixed,
     rows_to_host,
     stated_labels,
     to_host,
+    two_labels,
 )
 from stakes.base.outcome import Outcome
 from stakes.core.score_table import ScoreTable, common_label
@@ -88,12 +90,14 @@ class TrainingScores:
         scores = self._undone(validation.to_array(y_prob, "y_prob"), {"labels": labels} | (self.correct or {}))
         return _probabilities(scores) if self.logits else scores
 
-    def of_positive(self, scores: NDArray[Any], *, first: bool, probability: bool) -> validation.Floats:
+    def of_positive(
+        self, scores: NDArray[Any], *, first: bool, probability: bool, seen: Sequence[Any] = ()
+    ) -> validation.Floats:
         """Probability of the positive class in the population; log-odds stay what they are where scores only rank.
 
-        ``first``: whether the positive class has the first of two columns.
+        ``first``: whether the positive class has the first of two columns. ``seen``: labels of the rows.
         """
-        given = self._positive_last(first=first, columns=scores.ndim)
+        given = self._positive_last(first=first, columns=scores.ndim, seen=seen)
         if self.logits and scores.shape[1:] == (2,):
             scores = np.subtract(*self._checked(scores).T[:: 1 if first else -1])
         scores = self._undone(validation.pick_positive_column(scores, _ORDER, not first), given)
@@ -106,9 +110,10 @@ class TrainingScores:
             given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
         return given | ({"logits": True} if self.logits else {})
 
-    def _positive_last(self, *, first: bool, columns: int) -> dict[str, Any]:
+    def _positive_last(self, *, first: bool, columns: int, seen: Sequence[Any]) -> dict[str, Any]:
         """What is undone for the positive class: labels and sequences of which it is the first are reversed."""
-        given = {"labels": self.labels} | (self.correct or {})
+        labels = self.labels if len(seen) < 2 else positive_last(self.pos_label, seen, set())
+        given = {"labels": labels} | (self.correct or {})
         if self._named is not None:
             positive = sorted(self._named)[0 if first else -1] if self.pos_label is None else self.pos_label
             if positive == self._named[-1]:
@@ -628,7 +633,9 @@ class MetricMonitor:
             scores = validation.by_label(scores, y_prob, columns.labels)
         if not self._scores.as_given:
             probability = self.metric.response == "probability"
-            return self._scores.of_positive(scores, first=bool(columns.first), probability=probability), columns
+            held = () if self._scores.pos_label is None else _labels_of_rows(labels, self._scores.pos_label, weight)[2]
+            undone = self._scores.of_positive(scores, first=bool(columns.first), probability=probability, seen=held)
+            return undone, columns
         if seen.first is None or scores.ndim == 1:
             return y_prob, columns
         present = np.ones(len(scores)) if weight is None else validation.to_array(weight, "sample_weight")
@@ -671,14 +678,7 @@ def _all_zero(sample_weight: Any, y_prob: Any) -> bool:
 
 def _two_columns(labels: Any, pos_label: object, weight: Any, *, seen: _Columns) -> _Columns:
     """Two columns follow the sorted labels: which these are, and whether the positive one is the first."""
-    if isinstance(labels, Outcome):
-        y, first, held = labels.y, labels.positive_first, labels.labels
-    else:
-        labels = np.atleast_1d(validation.to_array(labels, "y_true"))
-        weight = validation.check_weights(weight, len(labels))
-        labels = labels if weight is None else labels[weight > 0.0]
-        y = validation.check_labels(labels, pos_label)
-        first, held = validation.positive_is_first(labels, y, pos_label), validation.labels_seen(labels, y, pos_label)
+    y, first, held = _labels_of_rows(labels, pos_label, weight)
     if seen.first is not None and y.all():
         return seen
     if first is None:
@@ -689,6 +689,15 @@ def _two_columns(labels: Any, pos_label: object, weight: Any, *, seen: _Columns)
     return seen.joined(_Columns(held, first))
 
 
+def _labels_of_rows(labels: Any, pos_label: object, weight: Any) -> tuple[validation.Bools, bool | None, Sequence[Any]]:
+    """Which of the rows that count are positive, whether that label sorts first, and their labels."""
+    if not isinstance(labels, Outcome):
+        labels = np.atleast_1d(validation.to_array(labels, "y_true"))
+        weight = validation.check_weights(weight, len(labels))
+        labels = labels if weight is None else labels[weight > 0.0]
+    return two_labels(labels, pos_label)
+
+
 def _labels_to_undo(params: Mapping[str, Any], correct: dict[str, Any] | None) -> Any:
     """Labels in the order of the columns that are undone: those of the metric, or of two the positive one last."""
     positive = params.get("pos_label")
@@ -697,7 +706,7 @@ def _labels_to_undo(params: Mapping[str, Any], correct: dict[str, Any] | None) -
     named = {label for value in correct.values() if isinstance(value, Mapping) for label in value}
     if correct.get("y_train") is not None:
         named |= set(validation.to_array(correct["y_train"], "y_train").ravel().tolist())
-    return validation.positive_last(positive, named)
+    return positive_last(positive, (), named)
 
 
 def _registered(metric: object) -> Metric:
