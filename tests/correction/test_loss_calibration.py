@@ -579,3 +579,22 @@ def test_a_weight_is_of_the_class_that_names_its_column():
     assert found.classes == expected.classes == (1, 2, 3)
     assert found.vector_statistic == expected.vector_statistic
     assert found.p_value.tolist() == expected.p_value.tolist()
+
+
+@pytest.mark.parametrize("names", [["low", "medium", "high"], [20, 10, 30]])
+@pytest.mark.parametrize("rows", ["labels", "one-hot"])
+def test_answers_of_classes_have_their_names_whatever_the_order_of_the_columns(three, names, rows):
+    y, p, scores = three
+    pd = pytest.importorskip("pandas")
+    labels, weights = np.array(names)[y], dict(zip(names, [1.0, 3.0, 8.0], strict=True))
+    if rows == "one-hot":
+        labels = pd.get_dummies(labels).astype(int)
+    turned = pd.DataFrame(scores, columns=names)[names[::-1]]
+    found = loss_calibration_test(labels, turned, class_weight=weights, n_resamples=0)
+    assert {*found.classes} == {*names}
+    assert [row["class"] for row in found._records()] == [*found.classes]
+    first = weights[found.classes[0]]
+    for name, weight, p_value in zip(found.classes, found.class_weight, found.p_value, strict=True):
+        alone = loss_calibration_test(y == names.index(name), p[:, names.index(name)], n_resamples=0)
+        assert weight == pytest.approx(weights[name] / first, rel=0.4)
+        assert p_value == pytest.approx(alone.p_value, rel=1e-6)

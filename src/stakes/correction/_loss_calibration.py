@@ -639,7 +639,8 @@ class MulticlassLossCalibrationTest(Tabular):
     Parameters
     ----------
     classes : tuple
-        Labels in the order of the columns.
+        Labels in the order of the answers: as ``labels=``, an ordered Categorical or names of one-hot columns state it,
+        else sorted.
     likelihood_ratio, p_value, holm_p_value : ndarray of shape (K,)
         Logistic recalibration of each corrected coordinate, and its p-value after Holm's adjustment.
     z_p_value, miscalibration, miscalibration_p_value : ndarray of shape (K,)
@@ -718,13 +719,13 @@ def _multiclass_test(
     if weight is not None and not np.all(weight):
         index, raw, weight = index[weight > 0.0], raw[weight > 0.0], weight[weight > 0.0]
     corrected = shift_rows(raw, 1.0 / factors)
-    classes = range(len(factors)) if labels is None else np.asarray(labels).tolist()
+    classes = class_names(y_true, labels, len(factors))
     found = [_coordinate(corrected[:, k], index == k, weight, draws) for k in range(len(classes))]
     ratio, p, z_p, mcb, mcb_p = map(np.array, zip(*found, strict=True))
     coordinates = (ratio, p, holm(p), z_p, mcb, mcb_p)
     statistic, degrees, vector_p, status = _vector(corrected, index, weight)
     vector = (statistic, degrees, vector_p, *_implied(raw, index, weight, level))
-    return MulticlassLossCalibrationTest(tuple(classes), *coordinates, *vector, level, status)
+    return MulticlassLossCalibrationTest(classes, *coordinates, *vector, level, status)
 
 
 def _coordinate(g: Floats, hit: NDArray[np.bool_], weight: Floats | None, draws: Draws) -> tuple[float, ...]:
