@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from stakes.correction import loss_calibration_test
+from stakes.correction import loss_calibration_test, undo_class_weight
 from stakes.metrics import one_vs_rest_bounded_loss, penalized_brier_loss
+from stakes.training import MetricMonitor
 from stakes.uncertainty import from_ensemble
 
 pd = pytest.importorskip("pandas")
@@ -63,3 +64,33 @@ def test_one_hot_columns_beside_a_tensor_are_of_the_labels_that_they_name():
     assert float(found) == pytest.approx(wanted)
     with pytest.raises(ValueError, match="one-hot y_true must have columns named as labels"):
         penalized_brier_loss(dummies.add_prefix("is_"), torch.tensor(PROB), labels=ORDER, penalty=0)
+
+
+def test_lists_beside_numbered_columns_in_another_order_are_refused_unless_labels_states_theirs():
+    turned, weight, bounds = pd.DataFrame(PROB)[[2, 0, 1]], [6.0, 1.0, 2.0], [(0.5, 1), (0, 0.5), (0, 1)]
+    assert list(turned.columns) == [2, 0, 1]
+    calls = {
+        "class_weight": [
+            lambda **by: loss_calibration_test(KIND, turned, class_weight=weight, n_resamples=0, **by).vector_p_value,
+            lambda **by: one_vs_rest_bounded_loss(KIND, turned, class_weight=weight, **by),
+            lambda **by: MetricMonitor(correct={"class_weight": weight}, **by).evaluate(KIND, turned),
+            lambda **by: MetricMonitor(correct={"class_weight": weight}, **by).evaluate(np.eye(3)[KIND], turned),
+            lambda **by: MetricMonitor("one_vs_rest_bounded_loss", class_weight=weight, **by).evaluate(KIND, turned),
+        ],
+        "bounds": [
+            lambda **by: one_vs_rest_bounded_loss(KIND, turned, bounds=bounds, **by),
+            lambda **by: MetricMonitor("one_vs_rest_bounded_loss", bounds=bounds, **by).evaluate(KIND, turned),
+        ],
+    }
+    for name, of_name in calls.items():
+        for call in of_name[:3]:
+            assert np.isfinite(call(labels=[2, 0, 1]))
+        for call in of_name:
+            with pytest.raises(ValueError, match=rf"{name} is read in the order of the classes, \[0, 1, 2\], and .*"):
+                call()
+    corrected = undo_class_weight(PROB, class_weight=[1.0, 2.0, 6.0])
+    monitor = MetricMonitor(penalty=0, correct={"class_weight": weight}, labels=[2, 0, 1])
+    wanted = np.mean(np.sum((corrected - np.eye(3)[KIND]) ** 2, axis=1))
+    assert monitor.evaluate(KIND, turned) == pytest.approx(wanted)
+    by_name = MetricMonitor(penalty=0, correct={"class_weight": {0: 1.0, 1: 2.0, 2: 6.0}})
+    assert by_name.evaluate(KIND, turned) == pytest.approx(wanted)

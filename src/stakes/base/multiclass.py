@@ -284,9 +284,9 @@ def in_class_order(given: Any, classes: Sequence[Any], name: str) -> NDArray[Any
 
 
 def refuse_other_order(name: str, classes: Sequence[Any], y_prob: Any) -> None:
-    """Refuse what is listed by class where the classes are texts and a frame names its columns in another order."""
-    names, as_given = frame_names(y_prob), list(range(len(classes)))
-    if any(isinstance(each, str) for each in classes) and label_places(names, classes) not in (None, as_given):
+    """Refuse what is listed by class where a frame names its columns in another order."""
+    names = frame_names(y_prob)
+    if label_places(names, classes) not in (None, [*range(len(classes))]):
         raise ValueError(
             f"{name} is read in the order of the classes, {list(classes)}, and the columns of y_prob are in another, "
             f"{names}: pass labels= in the order of {name}."

@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base import validation
 from stakes.base.multiclass import (
     class_columns,
+    class_names,
     is_tensor,
     named_values,
     positive_last,
     refuse_mixed,
+    refuse_other_order,
     rows_to_host,
     stated_labels,
     to_host,
@@ -65,7 +67,7 @@ class TrainingScores:
         self._named = None if named is None else np.atleast_1d(validation.to_array(named, "labels")).tolist()
         if self._named is not None and pos_label is not None and pos_label not in self._named:
             raise ValueError(f"labels of correct must hold pos_label={pos_label!r}, got {self._named}.")
-        self._listed = [
+        self.listed = [
             name
             for name, value in (self.correct or {}).items()
             if name in _BY_CLASS and not isinstance(value, (Mapping, str))
@@ -74,7 +76,7 @@ class TrainingScores:
     @property
     def by_order(self) -> bool:
         """Whether what is undone depends on which of two classes sorts first."""
-        return bool(self._listed) if self._named is None else self.pos_label is None
+        return bool(self.listed) if self._named is None else self.pos_label is None
 
     @property
     def as_given(self) -> bool:
@@ -119,14 +121,14 @@ class TrainingScores:
             if positive == self._named[-1]:
                 return given
             given["labels"] = self._named[::-1]
-        elif not (first and self._listed):
+        elif not (first and self.listed):
             return given
         elif columns == 1:
             raise ValueError(
-                f"{self._listed[0]} of correct must be a mapping of label to number beside one column of scores where "
-                f"the positive label sorts first, got {validation.brief(given[self._listed[0]])}."
+                f"{self.listed[0]} of correct must be a mapping of label to number beside one column of scores where "
+                f"the positive label sorts first, got {validation.brief(given[self.listed[0]])}."
             )
-        return given | {name: np.atleast_1d(validation.to_array(given[name], name))[::-1] for name in self._listed}
+        return given | {name: np.atleast_1d(validation.to_array(given[name], name))[::-1] for name in self.listed}
 
     def _undone(self, scores: NDArray[Any], given: dict[str, Any]) -> validation.Floats:
         if self.correct is None:
@@ -400,6 +402,8 @@ class MetricMonitor:
         if not (is_tensor(y_prob) and self.name in _ON_DEVICE and self._scores.as_given):
             y_true, y_prob, sample_weight = to_host(y_true), self._on_host(y_prob), to_host(sample_weight)
         labels, columns = self._labels(y_true, y_prob)
+        for name in self._listed:
+            refuse_other_order(name, class_names(y_true, labels, np.shape(y_prob)[-1]), y_prob)
         if not self._scores.as_given:
             y_prob = class_columns(y_true, y_prob, labels, validation.to_array(y_prob, "y_prob"))
             y_prob = self._scores.of_classes(y_prob, validation.frame_names(y_true) or columns.named)
@@ -611,6 +615,17 @@ class MetricMonitor:
         count = max((2, *np.shape(y_prob)[1:2]))
         labels = stated or self._columns.labels or list(range(count))
         return labels, self._columns.joined(_Columns(labels))
+
+    @property
+    def _listed(self) -> list[str]:
+        """What is listed in the order of the classes, of which no labels= states it."""
+        if self.params.get("labels") is not None:
+            return []
+        by_metric = {"class_weight": 1, "bounds": 2}  # dimensions of what is listed
+        return [
+            *self._scores.listed,
+            *(name for name, n in by_metric.items() if np.ndim(named_values(self.params.get(name), name)) == n),
+        ]
 
     def _table(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[ScoreTable, _Columns]:
         probability = self.metric.response == "probability"
