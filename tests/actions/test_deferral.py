@@ -141,6 +141,15 @@ def test_a_capacity_is_a_count_or_a_share(wrong):
             call()
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_capacity_of_any_precision_is_the_share_that_it_is_written_as(kind):
+    """A share of 0.7 of 10 rows was 6 of them in single precision."""
+    for tenths in range(1, 10):
+        assert check_capacity(kind(tenths / 10)) == Fraction(tenths, 10)
+        deferred = apply_deferral(np.arange(1, 11) / 11, costs=0.5, deferral=0.0, capacity=kind(tenths / 10)) == -1
+        assert np.count_nonzero(deferred) == tenths - tenths % 2  # of equal gains on either side of a half all or none
+
+
 def test_a_capacity_in_rows_is_that_share_of_them():
     y, p = np.arange(40) % 2, np.linspace(0.02, 0.98, 40)
     for rule in ("score", "optimal"):

@@ -39,7 +39,7 @@ _LARGEST = 10**300
 
 
 def as_fraction(value: Any, name: str) -> Fraction:
-    """Convert a number to the fraction that it is written as: 0.9 is 9/10, not the nearest binary number."""
+    """Convert a number to the fraction that it is written as: 0.9 is 9/10, not the nearest number of its precision."""
     number = value if isinstance(value, Fraction) else _parsed(value, name)
     if abs(number) > _LARGEST:
         raise ValueError(f"{name} must be at most 1e300 in size, got a larger number.")
@@ -81,7 +81,7 @@ def _parsed(value: Any, name: str) -> Fraction:
     if not isinstance(value, str):
         if not isinstance(value, (float, np.floating, Decimal)) or not math.isfinite(value):
             raise ValueError(f"{name} must be a finite number or a fraction, got {value!r}.")
-        text = repr(float(value))
+        text = str(value) if isinstance(value, (np.float16, np.float32)) else repr(float(value))
     exponent = _EXPONENT.search(text)
     digits = "" if exponent is None else exponent[1].replace("_", "").lstrip("0")
     if len(digits) > 3 or int(digits or 0) > _LARGEST_EXPONENT:
