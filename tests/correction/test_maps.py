@@ -14,10 +14,13 @@ from stakes.correction import (
     apply_sampling,
     correct_probabilities,
     estimate_prior,
+    loss_calibration_curve,
+    loss_calibration_test,
     shift_prior,
     undo_class_weight,
     undo_sampling,
 )
+from stakes.training import MetricMonitor
 
 RATIOS = st.floats(1e-3, 1e3)
 SCORES = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1e-300, 5e-324, 1 - 2**-53]), st.floats(0.0, 1.0))
@@ -340,3 +343,21 @@ def test_a_mapping_is_of_the_columns_that_are_named_by_its_numbers(names):
     weighted = prob / np.array([5.0, *[1.0] * (len(names) - 1)])
     expected = weighted / weighted.sum(axis=1, keepdims=True)
     assert undo_class_weight(frame, class_weight={int(names[0]): 5.0}) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("weight", [[20.0], np.array([20.0]), (20,)], ids=str)
+def test_one_positive_weight_in_a_list_is_that_of_one_column(weight):
+    p, y = np.array([0.01, 0.2, 0.7, 0.4]), [0, 0, 1, 1]
+    scores = 20.0 * p / (20.0 * p + 1.0 - p)
+    assert apply_class_weight(p, pos_weight=weight) == pytest.approx(scores, rel=1e-12)
+    assert undo_class_weight(scores, pos_weight=weight) == pytest.approx(p, rel=1e-12)
+    assert undo_class_weight(np.log(scores / (1.0 - scores)), pos_weight=weight, logits=True) == pytest.approx(
+        np.log(p / (1.0 - p)), rel=1e-12
+    )
+    monitor = MetricMonitor("bounded_brier_loss", correct={"pos_weight": weight})
+    assert monitor.evaluate(y, scores) == pytest.approx(np.mean((p - y) ** 2), rel=1e-12)
+    assert monitor.evaluate(y, np.column_stack([1.0 - scores, scores])) == pytest.approx(np.mean((p - y) ** 2))
+    assert loss_calibration_test(y, scores, pos_weight=weight, n_resamples=0).positive_share == pytest.approx(20 / 21)
+    assert loss_calibration_curve(y, scores, pos_weight=weight).positive_share == pytest.approx(20 / 21)
+    with pytest.raises(ValueError, match=r"y_prob must have one column for each pos_weight, got shape \(4,\)"):
+        undo_class_weight(scores, pos_weight=[20.0, 3.0])

@@ -339,7 +339,10 @@ class Classes:
                 raise ValueError(f"{name} is for two classes, y_prob has {self.n}: pass class_weight=.")
             if positive_share is not None:
                 return np.array([1.0, share_odds(positive_share)])
-            return np.array([1.0, weight_ratio(pos_weight if scale_pos_weight is None else scale_pos_weight, name)])
+            if scale_pos_weight is not None:
+                return np.array([1.0, weight_ratio(scale_pos_weight, name)])
+            listed = validation.to_array(pos_weight, name)
+            return np.array([1.0, weight_ratio(listed.item() if listed.shape == (1,) else pos_weight, name)])
         if isinstance(class_weight, str):
             if class_weight != "balanced":
                 raise ValueError(
@@ -405,8 +408,8 @@ def undo_class_weight(
     scale_pos_weight : float, optional
         Ratio w1 / w0, as XGBoost, LightGBM and CatBoost have it; equally the r of r-fold oversampling.
     pos_weight : float or array_like of shape (K,), optional
-        The same ratio, as PyTorch's ``BCEWithLogitsLoss`` has it. One for each of K columns means K separate
-        yes-or-no questions (one-vs-rest or multi-label); rows then need not sum to 1.
+        The same ratio, as PyTorch's ``BCEWithLogitsLoss`` has it; one in a list is that of one column. One for each of
+        K columns means K separate yes-or-no questions (one-vs-rest or multi-label); rows then need not sum to 1.
     y_train : array_like of shape (m,), optional
         Labels of the training, for "balanced".
     labels : array_like of shape (K,), optional
@@ -493,7 +496,8 @@ def apply_class_weight(
 def _weighted(y_prob: ArrayLike, given: Stated, y_train: Any, labels: Any, *, logits: bool, undo: bool) -> Floats:
     """Multiply the odds of each class by its weight, or divide them by it."""
     pos_weight = given.pos_weight
-    if np.ndim(validation.to_array(pos_weight, "pos_weight")) != 1:
+    per_column = validation.to_array(pos_weight, "pos_weight")
+    if per_column.ndim != 1 or (len(per_column) == 1 and np.ndim(y_prob) < 2):
         scores = read_scores(y_prob, logits=logits)
         weights = classes_of(scores, labels).weights(given, y_train)
         return scores.shifted(1.0 / weights if undo else weights)
