@@ -8,11 +8,12 @@ from hypothesis import given, strategies as st
 
 from stakes.boundary._problem import (
     BoundaryRows,
-    check_covariates,
     check_levels,
     check_rows,
+    finite_covariates,
     level_cuts,
     level_of,
+    read_covariates,
     rows_to_options,
 )
 from stakes.boundary._rules import LevelRule, ShiftedRule, read_rule
@@ -139,7 +140,7 @@ def test_fractional_weights_are_refused():
 
 def test_rows_to_decide_about_must_agree_in_length():
     with pytest.raises(ValueError, match="score and uncertainty must have the same length, got 2 and 1"):
-        check_covariates([0.2, 0.3], [1])
+        finite_covariates(**read_covariates([0.2, 0.3], [1]))
 
 
 @pytest.mark.parametrize("levels", [0, -1, 10**6, [2.0, 1.0], [1.0, 1.0], True, 2.5, "three"])

@@ -21,6 +21,7 @@ from stakes.base.formulas import (
     is_expression,
     reaching,
     refuse_first_column,
+    rounded,
     widened,
 )
 from stakes.base.numerics import rows_within
@@ -281,7 +282,8 @@ class DeferralPair(DecidesByScore, Tabular):
         ----------
         y_prob : array_like of shape (n,)
             Scores. An expression of narwhals, polars, SQL (:func:`stakes.tables.sql_column`) or ONNX gives an
-            expression.
+            expression. Scores of single or half precision meet thresholds rounded to it; engines and ONNX compare in
+            double precision.
         missing : {"refuse", "act", "wait", "defer"}, default "refuse"
             Raise where a score is missing (nan), or decide so there; an expression is NULL where this would raise.
 
@@ -297,6 +299,9 @@ class DeferralPair(DecidesByScore, Tabular):
         """
         found = self._predicted("y_prob", y_prob, missing)
         return found if is_expression(found) else found.astype(np.int8)
+
+    def _rounded(self, score: NDArray[Any]) -> DeferralPair:
+        return replace(self, low=float(rounded(self.low, score)), high=float(rounded(self.high, score)))
 
     def _decide(self, score: Floats) -> NDArray[np.int8]:
         return between(check_scores(score, "y_prob"), self.low, self.high)

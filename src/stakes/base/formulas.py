@@ -304,7 +304,7 @@ def is_expression(value: Any) -> bool:
 
 
 def widened(value: Any) -> Any:
-    """Return a column of polars or narwhals in double precision, as arrays are read, and anything else as it is.
+    """Return a column of polars or narwhals in double precision, and anything else as it is.
 
     Polars and pandas round a number beside a column of single precision to that precision. The product with 1 has the
     same values, and refuses text, which a cast alone would read.
@@ -321,6 +321,24 @@ def widened(value: Any) -> Any:
     if not (is_expression(value) and type(value).__module__.startswith(("polars", "narwhals"))):
         return value
     return (value * 1.0).cast(_library(value).Float64)
+
+
+def rounded(limits: Any, column: NDArray[Any]) -> validation.Floats:
+    """Round limits that lie on scores to the precision of a column, where its type is narrower than double precision.
+
+    Then a score meets the limit that it was in double precision: 0.7 is 0.69999999 in single precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.base.formulas import rounded
+    >>> single = np.array([0.7], dtype=np.float32)
+    >>> single >= np.float64(0.7), single >= rounded(0.7, single)
+    (array([False]), array([ True]))
+    """
+    narrow = column.dtype.kind == "f" and column.dtype.itemsize < 8
+    with np.errstate(over="ignore"):
+        return np.asarray(np.asarray(limits, dtype=column.dtype if narrow else np.float64), dtype=np.float64)
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
@@ -711,6 +729,10 @@ class DecidesByScore:
     _choices: ClassVar[tuple[str, ...]] = MISSING
 
     @abstractmethod
+    def _rounded(self, score: NDArray[Any]) -> Self:
+        """Return the rule with its thresholds in the precision of the scores."""
+
+    @abstractmethod
     def _decide(self, score: validation.Floats) -> NDArray[Any]:
         """Check scores without nan and decide."""
 
@@ -722,8 +744,9 @@ class DecidesByScore:
         """Decide for an array of scores, or build an expression from a score expression."""
         if is_expression(scores):
             return self._expression(widened(scores), check_missing(missing, self._choices))
-        column = validation.to_floats(positive_scores(scores, name), name)
-        return decide_present({name: column}, missing, lambda **clean: self._decide(clean[name]), self._choices)
+        given = positive_scores(scores, name)
+        column, rule = validation.to_floats(given, name), self._rounded(given)
+        return decide_present({name: column}, missing, lambda **clean: rule._decide(clean[name]), self._choices)
 
     def to_expression(self, score: str, *, missing: Any = "refuse") -> Any:
         """Return the rule as an expression of narwhals, for a frame that stays in its engine.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, sql_column
+from stakes.base.formulas import Dialect, Missing, column_of, onnx_column, rounded, sql_column
 from stakes.base.validation import Bools, Floats, as_fraction, by_name, check_same_order, to_array, to_floats
 from stakes.boundary._certificate import Certificate, read_certificate
 from stakes.boundary._out_of_fold import FOLDS, Gain, Optimism, Settings, estimate_gain, estimate_optimism
@@ -388,7 +388,8 @@ class Boundary(Tabular):
         score : array_like of shape (n,) or (n, 2)
             Scores. An expression of narwhals, polars, SQL or ONNX, as the uncertainty is, gives an expression.
         uncertainty : array_like of shape (n,)
-            Uncertainties; larger is less certain.
+            Uncertainties; larger is less certain. Values of single or half precision meet cuts and thresholds rounded
+            to it, unless the rule shifts scores by their uncertainty; engines and ONNX compare in double precision.
         missing : {"refuse", "act", "wait"}, default "refuse"
             Raise where a score or an uncertainty is missing (nan), label such rows 1, or 0.
 
@@ -686,7 +687,8 @@ class Boundary(Tabular):
             score, uncertainty = rows.score, rows.uncertainty
             weight = None if rows.weight is None else rows.weight.astype(np.float64)
         decided = self.predict(score, uncertainty) == 1
-        single = read_covariates(score, uncertainty)["score"] >= self.threshold
+        given = read_covariates(score, uncertainty)["score"]
+        single = to_floats(given, "score") >= rounded(self.threshold, given)
         return explain(X, decided, single, weight)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:

@@ -259,22 +259,16 @@ def check_rows(
     return BoundaryRows(sample.y, sample.score, clean, None if np.all(counts == 1) else counts)
 
 
-def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, Floats]:
-    """Read scores (the second of two columns) and uncertainties as floats; check the order of rows only."""
+def read_covariates(score: ArrayLike, uncertainty: ArrayLike) -> dict[str, NDArray[Any]]:
+    """Read scores (the second of two columns) and uncertainties; check the order of rows only."""
     validation.check_same_order(score=score, uncertainty=uncertainty)
     columns = validation.to_array(score, "score")
     if columns.ndim == 2 and columns.shape[1] == 2:
         columns = formulas.positive_scores(score, "score")
-    level = validation.to_array(uncertainty, "uncertainty")
-    return {"score": validation.to_floats(columns, "score"), "uncertainty": validation.to_floats(level, "uncertainty")}
+    return {"score": columns, "uncertainty": validation.to_array(uncertainty, "uncertainty")}
 
 
-def check_covariates(score: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    """Read and validate the rows to decide about."""
-    return finite_covariates(**read_covariates(score, uncertainty))
-
-
-def finite_covariates(score: Floats, uncertainty: Floats) -> tuple[Floats, Floats]:
+def finite_covariates(score: NDArray[Any], uncertainty: NDArray[Any]) -> tuple[Floats, Floats]:
     """Validate the rows to decide about."""
     if score.ndim == uncertainty.ndim == 1 and len(score) != len(uncertainty):
         raise ValueError(f"score and uncertainty must have the same length, got {len(score)} and {len(uncertainty)}.")

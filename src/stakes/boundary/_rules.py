@@ -11,9 +11,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.formulas import by_level, check_missing, decide_present, decided, is_expression, reaching, widened
+from stakes.base.formulas import (
+    by_level,
+    check_missing,
+    decide_present,
+    decided,
+    is_expression,
+    reaching,
+    rounded,
+    widened,
+)
 from stakes.base.numerics import fit_logistic, sigmoid
-from stakes.base.validation import Bools, Floats
+from stakes.base.validation import Bools, Floats, to_floats
 from stakes.boundary import _problem
 from stakes.boundary._problem import Ints, SortedLevel
 from stakes.outputs.result_table import Tabular
@@ -196,13 +205,16 @@ class UncertaintyCalibration(Tabular):
         >>> uncertainty_calibrate([0, 1], [0.3, 0.6], [1, 1]).predict([0.1, 0.7], [1, 1]).tolist()
         [0.0, 1.0]
         """
-        clean, u = _problem.check_covariates(score, uncertainty)
+        given = _problem.read_covariates(score, uncertainty)
+        clean, u = _problem.finite_covariates(**given)
         out = np.full(len(clean), math.nan)
-        level = _problem.level_of(self.cuts, u)
+        level = _problem.level_of(rounded(self.cuts, given["uncertainty"]), u)
         for k, (scores, values) in enumerate(zip(self.scores, self.values, strict=True)):
             rows = level == k
             if len(scores):
-                out[rows] = values[np.maximum(np.searchsorted(scores, clean[rows], side="right") - 1, 0)]
+                out[rows] = values[
+                    np.maximum(np.searchsorted(rounded(scores, given["score"]), clean[rows], side="right") - 1, 0)
+                ]
         return out
 
     def _records(self) -> list[dict[str, Any]]:
@@ -415,13 +427,19 @@ class _SelectingRule(ABC):
     def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """Build the decision, 1 or 0, as an expression."""
 
+    def rounded(self, score: NDArray[Any], uncertainty: NDArray[Any]) -> _SelectingRule:
+        """Return the rule with its limits in the precision of scores and uncertainties, as far as they lie on these."""
+        del score, uncertainty
+        return self
+
     def decide(self, score: Any, uncertainty: Any, missing: str) -> Any:
         """Label rows 1 or 0, or build an expression from expressions."""
         if is_expression(score):
             return self.expression(widened(score), widened(uncertainty), check_missing(missing))
-        columns = _problem.read_covariates(score, uncertainty)
+        given = _problem.read_covariates(score, uncertainty)
+        columns, rule = {name: to_floats(column, name) for name, column in given.items()}, self.rounded(**given)
         return decide_present(
-            columns, missing, lambda **clean: self.select(*_problem.finite_covariates(**clean)).astype(np.int64)
+            columns, missing, lambda **clean: rule.select(*_problem.finite_covariates(**clean)).astype(np.int64)
         )
 
 
@@ -436,6 +454,10 @@ class LevelRule(_SelectingRule):
     def select(self, score: Floats, uncertainty: Floats) -> Bools:
         """Whether each row is labelled positive."""
         return np.asarray(score >= self.thresholds[_problem.level_of(self.cuts, uncertainty)])
+
+    def rounded(self, score: NDArray[Any], uncertainty: NDArray[Any]) -> LevelRule:
+        """Return the rule with its limits in the precision of scores and uncertainties."""
+        return LevelRule(rounded(self.cuts, uncertainty), rounded(self.thresholds, score))
 
     def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """The same, 1 or 0, as an expression of expressions."""
@@ -512,6 +534,13 @@ class RankedRule(_SelectingRule):
         """Whether each row is labelled positive."""
         first, last, again = self.steps[self.ranker.level(uncertainty)].T
         return np.asarray(((score >= first) & (score < last)) | (score >= again))
+
+    def rounded(self, score: NDArray[Any], uncertainty: NDArray[Any]) -> RankedRule:
+        """Return the rule with its limits in the precision of scores and uncertainties."""
+        first, last, again = self.steps.T
+        beyond = np.nextafter(rounded(np.nextafter(last, -np.inf), score), np.inf)  # the largest score before it is in
+        steps = np.column_stack([rounded(first, score), beyond, rounded(again, score)])
+        return replace(self, steps=steps, ranker=replace(self.ranker, knots=rounded(self.ranker.knots, uncertainty)))
 
     def expression(self, score: Any, uncertainty: Any, missing: str = "refuse") -> Any:
         """The same, 1 or 0, as an expression of expressions."""

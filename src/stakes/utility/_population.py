@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.base.formulas import DecidesByScore, Missing, decided, reaching, refuse_first_column
+from stakes.base.formulas import DecidesByScore, Missing, decided, reaching, refuse_first_column, rounded
 from stakes.base.numerics import count_sample
 from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
@@ -84,7 +84,8 @@ class PopulationThreshold(DecidesByScore, Tabular):
         ----------
         y_score : array_like of shape (n,) or (n, 2)
             Scores of new rows. An expression of narwhals, polars, SQL (:func:`stakes.tables.sql_column`) or ONNX gives
-            an expression.
+            an expression. Scores of single or half precision meet a threshold rounded to it; engines and ONNX compare
+            in double precision.
         missing : {"refuse", "act", "wait"}, default "refuse"
             Raise where a score is missing (nan), decide 1 there, or 0; an expression is NULL where this would raise.
 
@@ -108,6 +109,9 @@ class PopulationThreshold(DecidesByScore, Tabular):
         CASE WHEN (("p" - "p") <= CAST('0.0' AS DOUBLE)) THEN CASE WHEN ("p" >= CAST('0.6' AS DOUBLE)) THEN ... END END
         """
         return self._predicted("y_score", y_score, missing)
+
+    def _rounded(self, score: NDArray[Any]) -> PopulationThreshold:
+        return replace(self, threshold=float(rounded(self.threshold, score)))
 
     def _decide(self, score: validation.Floats) -> NDArray[np.int64]:
         score = clean_probabilities(score, probability=False)
