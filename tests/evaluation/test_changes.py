@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
@@ -284,13 +285,49 @@ def test_models_are_held_against_a_kept_evaluation_as_a_whole_and_day_by_day():
     y, models, day = several_days(2, [0.0, 1.8], n=900)
     seen = found(evaluate(y, models, **ASKED, groups={"day": day}), before)
     assert set(seen.groups) == {"day d1"}
-    assert "in day d1 than what was kept (p " in seen.sentence
+    assert "in day d1 than all rows of what was kept (p " in seen.sentence
     assert seen.evidence["comparisons"] == 4
     alone = KeptEvaluation.of(evaluate(y[day == "d1"], {n: models[n][day == "d1"] for n in NAMES}, **ASKED))
     one = {each.model: each for each in alone.compare(kept(5)).of("cost")}
     assert seen.evidence["change"] == pytest.approx({f"{n}: day d1": one[n].change for n in NAMES})
     smallest = min(NAMES, key=lambda name: one[name].p_value)
     assert seen.evidence["p_adjusted"][f"{smallest}: day d1"] == pytest.approx(4 * one[smallest].p_value)
+
+
+def of_two_regions(seed, lift=0.0, n=4000, named=("1", "2"), weight=None):
+    """An evaluation of rows of two regions, the second with more events; ``lift`` makes it dearer than its scores."""
+    rng = np.random.default_rng(seed)
+    second = rng.integers(0, 2, n)
+    p = 1.0 / (1.0 + np.exp(-rng.normal(-2.5 + 1.2 * second, 1.0)))
+    y, q = rng.random(n) < p, p / np.where(second == 1, np.exp(2.0 * lift), 1.0)
+    asked = {"costs": (0.05, 0.3), "sample_weight": None if weight is None else weight(rng, n)}
+    return evaluate(y, {"a": q}, groups={"region": np.array(named)[second]}, **asked)
+
+
+def test_a_group_is_held_against_what_was_kept_of_it():
+    for weight in (None, lambda rng, n: rng.choice([1.0, 3.0], n)):
+        before, after, dear = (of_two_regions(*each, weight=weight) for each in ((1,), (2,), (3, 1.0)))
+        back = KeptEvaluation.from_json(KeptEvaluation.of(before).to_json()).evaluate()
+        assert found(after, back) is None  # region 2 costs more than all rows, today as before
+        seen = found(dear, back)
+        assert seen.groups == ("region 2",)
+        assert "in region 2 than what was kept of it (p " in seen.sentence
+        rows = [next(row for row in each.groups if row.group == "2") for each in (before, dear)]
+        gap = rows[1].score - rows[0].score
+        assert seen.evidence["change"] == pytest.approx({"a: region 2": gap}, rel=1e-9)
+        z = gap / np.hypot(*(row.standard_error for row in rows))
+        assert seen.evidence["p_adjusted"]["a: region 2"] == pytest.approx(4.0 * stats.norm.sf(z), rel=0.2, abs=1e-9)
+    assert found(of_two_regions(2, named=("1.0", "2.0")), before) is None  # one group in two ways of writing
+    new = found(of_two_regions(2, named=("3", "4")), before)
+    assert "in region 4 than all rows of what was kept (p " in new.sentence
+
+
+def test_groups_that_did_not_change_are_seldom_called_dearer():
+    false = sum(
+        dearer(replace(of_two_regions(2 * seed, n=2000), _against=of_two_regions(2 * seed + 1, n=2000))) is not None
+        for seed in range(25)
+    )
+    assert false <= 4  # of 25; about 20 where a group is held against all rows
 
 
 def test_what_a_score_costs_to_obtain_does_not_change_a_day():
@@ -312,6 +349,8 @@ def test_what_cannot_be_held_against_each_other_is_refused():
     grouped = evaluate(y, models, **ASKED, groups=np.arange(len(y)) % 2, clusters=np.arange(len(y)) // 2)
     with pytest.raises(ValueError, match="need independent rows"):
         grouped.check(against=kept(2).evaluate())
+    with pytest.raises(ValueError, match="need independent rows"):
+        evaluate(y, models, **ASKED, groups=np.arange(len(y)) % 2).check(against=grouped)
 
 
 @pytest.mark.simulation

@@ -219,7 +219,7 @@ Against = Annotated[
         "--against",
         "KEPT.json",
         "Look also whether a model is dearer than in this kept evaluation of other rows, in each of --groups where "
-        "there are any: --fail-on dearer.",
+        "there are any (one that was not kept, such as a new day, than all its rows): --fail-on dearer.",
     ),
 ]
 Ignore = Annotated[list[str] | None, flag("--ignore", "CODE,...", "Findings to leave out; may be repeated.")]

@@ -19,7 +19,7 @@ from stakes.evaluation._groups import label_of
 from stakes.evaluation._words import Unit
 from stakes.inference import Decisions, Moments, holm, log_ratio_moments
 from stakes.outputs.result_table import Tabular
-from stakes.outputs.text import p_value
+from stakes.outputs.text import name_key, p_value
 from stakes.variance.influence import influence_moments, mean_influence, promise_moments
 from stakes.variance.sums import record_of, worst_losses
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stakes.core.options import Options
+    from stakes.evaluation._groups import GroupResult
     from stakes.evaluation._standings import Standings
 
 
@@ -269,7 +270,7 @@ def _change(quantity: str, model: str, before: Moments, after: Moments, level: f
 
 GROUPS = "groups"
 _MOST_NAMED = 3
-_Rise = tuple[str, str, float, float]  # model, group, by how much it is dearer, and p-value
+_Rise = tuple[str, str, float, float, str]  # model, group, by how much it is dearer, p-value, and than what
 
 
 def dearer(standings: Standings) -> Observation | None:
@@ -278,7 +279,7 @@ def dearer(standings: Standings) -> Observation | None:
     if against is None:
         return None
     rises = _between_groups(standings) if isinstance(against, str) else _since(standings, against)
-    adjusted = holm(np.array([p for *_, p in rises])).tolist()
+    adjusted = holm(np.array([rise[3] for rise in rises])).tolist()
     shown = [(*rise, p) for rise, p in zip(rises, adjusted, strict=True) if rise[2] > 0.0]
     shown = [rise for rise in shown if rise[-1] <= 1.0 - standings.confidence_level]
     if not shown:
@@ -287,9 +288,8 @@ def dearer(standings: Standings) -> Observation | None:
     named, unit = shown[:_MOST_NAMED], Unit.of(standings.options, [each.score for each in standings.results])
     names = tuple(dict.fromkeys(model for model, *_ in named))
     groups = tuple(group for _, group, *_ in named if group)
-    than = "in all other rows" if against == GROUPS else "what was kept"
     clauses: list[str] = []
-    for model, group, change, _, p in named:
+    for model, group, change, _, than, p in named:
         where = f" in {{{len(names) + len(clauses)}}}" if group else ""
         more = f"costs {unit.fixed(change)} more {unit.per}{where} than {than}"
         clauses.append(f"{{{names.index(model)}}} {more} (p {p_value(p)})")
@@ -297,9 +297,10 @@ def dearer(standings: Standings) -> Observation | None:
         clauses.append(f"{len(shown) - len(named)} more")
     keys = [f"{model}: {group}" if group else model for model, group, *_ in shown]
     evidence: dict[str, Any] = {"comparisons": float(len(rises))}
-    evidence["change"] = {key: change for key, (_, _, change, _, _) in zip(keys, shown, strict=True)}
+    evidence["change"] = {key: rise[2] for key, rise in zip(keys, shown, strict=True)}
     evidence["p_adjusted"] = {key: rise[-1] for key, rise in zip(keys, shown, strict=True)}
-    return Observation(f"{'; '.join(clauses)}; after Holm over {len(rises)} comparisons.", names, evidence, groups)
+    corrected = f"; after Holm over {len(rises)} comparisons" if len(rises) > 1 else ""
+    return Observation(f"{'; '.join(clauses)}{corrected}.", names, evidence, groups)
 
 
 def _between_groups(standings: Standings) -> list[_Rise]:
@@ -307,21 +308,39 @@ def _between_groups(standings: Standings) -> list[_Rise]:
         raise ValueError('against="groups" needs groups=: the columns that divide the rows.')
     if standings.rule == "optimal":
         raise ValueError('against= takes no rule="optimal": its thresholds are fitted to these rows.')
-    return [(row.model, label_of(row), row.difference, row.p_value) for row in standings.groups]
+    than = "in all other rows"
+    return [(row.model, label_of(row), row.difference, row.p_value, than) for row in standings.groups]
 
 
 def _since(standings: Standings, before: Standings) -> list[_Rise]:
-    """Rises of the whole, or of every group, over an earlier evaluation."""
+    """Rises of the whole, or of every group, over an earlier evaluation: over the same group of it, if it has that."""
     _refuse_others("check", before, standings)
     if not standings.groups:
-        return [(each.model, "", each.change, each.p_value) for each in cost_changes(before, standings)]
-    if standings.rows is not None and (standings.rows.dependent or standings.rows.origin is not None):
-        raise ValueError("against= a kept evaluation, groups= need independent rows with plain labels: leave one out.")
-    rises = []
+        return [
+            (each.model, "", each.change, each.p_value, "what was kept") for each in cost_changes(before, standings)
+        ]
+    for rows in (day.rows for day in (standings, before) if day.groups):
+        if rows is not None and (rows.dependent or rows.origin is not None):
+            raise ValueError(
+                "against= a kept evaluation, groups= need independent rows with plain labels: leave one out."
+            )
+    kept, rises = {_key(row): row for row in before.groups}, []
     for row in standings.groups:
-        mine = Decisions.from_table(row.count(), standings.costs, standings.rule).of(0)
-        kept = before.moments.of(before.place(row.model))
-        known = float(standings.options.harms([row.model])[0])
-        gap = mine.shifted(known).minus(kept).scaled(standings.factor)
-        rises.append((row.model, label_of(row), gap.value, gap.p_value()))
+        than, past = "what was kept of it", kept.get(_key(row))
+        if past is None:
+            than, earlier = "all rows of what was kept", before.moments.of(before.place(row.model))
+        else:
+            earlier = _cost_in(before, past)
+        gap = _cost_in(standings, row).minus(earlier).scaled(standings.factor)
+        rises.append((row.model, label_of(row), gap.value, gap.p_value(), than))
     return rises
+
+
+def _key(row: GroupResult) -> tuple[str, str, str]:
+    return row.column, name_key(row.group), row.model
+
+
+def _cost_in(standings: Standings, row: GroupResult) -> Moments:
+    """Cost of a model in a group, with its harm."""
+    found = Decisions.from_table(row.count(), standings.costs, standings.rule).of(0)
+    return found.shifted(float(standings.options.harms([row.model])[0]))

@@ -600,8 +600,8 @@ class Evaluation(Standings, Tabular):
             Codes of findings to leave out; ``stakes.evaluation.FINDINGS`` lists them.
         against : Evaluation or "groups", optional
             Look for models that are ``dearer`` too: than in an earlier evaluation of other rows, such as
-            ``KeptEvaluation.evaluate()``, as a whole or in each group; or in each group, such as a day, than in all
-            others.
+            ``KeptEvaluation.evaluate()``, as a whole, or each group than the same group was in it (a group that it does
+            not have, such as a new day, than all its rows); or in each group, such as a day, than in all others.
 
         Returns
         -------
