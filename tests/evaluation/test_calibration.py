@@ -2,13 +2,16 @@
 
 import json
 import math
+import re
 
 import numpy as np
+import polars as pl
 import pytest
 
-from stakes import PartlyVerified, ScoreTable, TimeToEvent, costs, evaluate
+from stakes import PartlyVerified, ScoreTable, TimeToEvent, costs, evaluate, evaluate_frame
 from stakes.core import score_table
 from stakes.core.score_table import in_cells, in_narrow_cells
+from stakes.evaluation import KeptEvaluation
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.inference import calibration_summary
 
@@ -52,6 +55,48 @@ def test_a_table_that_stands_for_the_rows_has_the_same_calibration():
     found, expected = evaluate(table, costs=RANGE).calibration[0], evaluate(Y, Q, costs=RANGE).calibration[0]
     same(found.overall, expected.overall)
     same(found.in_range, expected.in_range)
+
+
+def test_counts_of_tied_scores_with_weights_are_those_of_the_rows_or_left_out():
+    p, w = np.round(Q, 2).clip(0.01, 0.99), RNG.choice([1.0, 9.0], 1500, p=[0.8, 0.2])
+    inside = (p >= RANGE[0]) & (p <= RANGE[1])
+    by_rows = evaluate(Y, {"a": p}, costs=RANGE, sample_weight=w)
+    frame = pl.LazyFrame({"y": Y, "a": p, "w": w})
+    lazy = evaluate_frame(frame, label="y", models=["a"], weight="w", costs=RANGE)
+    halves = [KeptEvaluation.of(evaluate(Y[k::2], {"a": p[k::2]}, costs=RANGE, sample_weight=w[k::2])) for k in (0, 1)]
+    table = ScoreTable.from_predictions(Y, p, sample_weight=w)
+    counts = [
+        tuple((part.n_rows, part.n_positives) for part in found.calibration.of("a").parts().values())
+        for found in (by_rows, lazy, halves[0].merge(halves[1]).evaluate(), evaluate({"a": table}, costs=RANGE))
+    ]
+    assert counts[0] == ((1500, Y.sum()), (inside.sum(), Y[inside].sum()))
+    assert counts[1:] == [((1500, Y.sum()), (None, None))] * 2 + [((1500, None), (None, None))]
+    assert (calibration_summary(table).n_rows, calibration_summary(table).n_positives) == (1500, None)
+    wide = evaluate_frame(frame, label="y", models=["a"], weight="w", costs=(0.001, 0.999))
+    assert wide.calibration.of("a").in_range.n_positives == Y.sum()  # all scores lie within the range
+    share = w[Y].sum() / w.sum()
+    assert evaluate({"a": table}, costs=RANGE).read == f"1,500 rows, {share:.1%} of the weight on positives; 1 model"
+    page = re.sub(r"<.*?>", " ", lazy.to_html())
+    assert f"1,500 {Y.sum()} positive" in " ".join(page.split())
+    records = json.loads(lazy.to_json(calibration=True))["calibration"]
+    assert [(record["n_rows"], record["n_positives"]) for record in records] == [(1500, Y.sum()), (None, None)]
+    alike = evaluate({"a": ScoreTable.from_predictions(Y, p, sample_weight=np.where(Y, 2.0, 3.0))}, costs=RANGE)
+    parts = alike.calibration.of("a").parts().values()
+    assert tuple((part.n_rows, part.n_positives) for part in parts) == counts[0]
+
+
+def test_too_few_effective_positives_are_not_called_positives():
+    y, p, w = np.tile([1, 0, 0], 60), np.repeat([0.2, 0.5, 0.6], 60), np.resize([1.0, 9.0], 180)
+    found = calibration_summary(ScoreTable.from_predictions(y, p, sample_weight=w))
+    note = next(each.note for each in found.estimates if each.metric == "ici")
+    effective = sum(w[(y == 1) & (p == s)].sum() ** 2 / (w[(y == 1) & (p == s)] ** 2).sum() for s in (0.2, 0.5, 0.6))
+    assert note == f"only {effective:.0f} effective positives: an interval needs 50"
+    rng = np.random.default_rng(9)
+    p = np.round(rng.beta(1, 12, 400), 2).clip(0.01, 0.99)
+    y, w = rng.random(400) < p, rng.choice([1.0, 9.0], 400, p=[0.8, 0.2])
+    some = KeptEvaluation.of(evaluate(y, {"a": p}, costs=(0.05, 0.3), sample_weight=w))
+    (change,) = some.compare(some).of("more_than_promised")
+    assert re.search(r"of \d+ effective positives: few, .* about \d+ effective positives would do", change.note)
 
 
 def test_decisions_fitted_to_dependent_rows_leave_the_calibration_of_the_scores_without_intervals():

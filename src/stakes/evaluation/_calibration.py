@@ -15,7 +15,7 @@ from stakes.core.options import EvaluationData
 from stakes.core.score_table import in_narrow_cells
 from stakes.evaluation._groups import decomposed_among, decomposed_in
 from stakes.outputs.result_table import ResultTable, TableColumn, Tabular
-from stakes.variance.influence import WeightedCells, cells_of, promise_moments
+from stakes.variance.influence import WeightedCells, cells_of, hides_rows, promise_moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -203,7 +203,18 @@ def _summary(standings: Standings, model: str, *ends: float) -> inference.Calibr
     summary, _ = inference.calibration_of(
         *_cells(*taken, fixed=fixed), level=standings.confidence_level, rng=generator(0)
     )
-    return replace(summary, estimates=tuple(_without_lost(standings, each) for each in summary.estimates))
+    counts = {} if taken[0].sample is not None else _counts(standings, model, *ends)
+    return replace(summary, estimates=tuple(_without_lost(standings, each) for each in summary.estimates), **counts)
+
+
+def _counts(standings: Standings, model: str, low: float, high: float) -> dict[str, Any]:
+    """Rows and positives between two ends as far as they are known, where a table hides them."""
+    table = standings.score_table(model)
+    if not hides_rows(table):
+        return {}
+    if table.scores[0] < low or table.scores[-1] > high:
+        return {"n_rows": None, "n_positives": None}
+    return {"n_rows": standings.n_rows, "n_positives": standings._positives}
 
 
 def _without_lost(standings: Standings, found: inference.Estimate) -> inference.Estimate:

@@ -19,6 +19,7 @@ from stakes.evaluation._groups import Charged, Groups, money_by_model
 from stakes.evaluation._words import Words
 from stakes.outcomes import Imputed
 from stakes.outputs.text import REFERENCES, join, number, percent, percents, say, shorten
+from stakes.variance.influence import hides_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -485,11 +486,14 @@ class Standings:
     def read(self) -> str:
         """What was read: source, rows, events and models."""
         words, share, ups = self.words, percent(self.prevalence), self._positives
-        events = f"{ups:,} {words.event if ups == 1 else words.events} ({share})"
         if self.options.per_stake:
             events = f"{share} of the stake on {words.events}"
+        elif ups is None:
+            events = f"{share} of the weight on {words.events}"
         elif self.score_tables[0].fixed_prevalence:
             events = f"{ups:,} {words.events}, reweighted to {share}"
+        else:
+            events = f"{ups:,} {words.event if ups == 1 else words.events} ({share})"
         label, weight = (shorten(self.provenance.get(key, "")) for key in ("label", "weight"))
         count, source = len(self.models), shorten(self.source or "", _LONGEST_FILE)
         return (
@@ -500,12 +504,14 @@ class Standings:
         )
 
     @property
-    def _positives(self) -> int:
+    def _positives(self) -> int | None:
         if self.imputations:
             return self.imputations[0]._positives
         if self.rows is not None:
             return int(self.rows.y.sum())
-        return int(self.moments.rows[1] if self.pairs is None else self.pairs.rows[1])
+        if self.pairs is not None:
+            return int(self.pairs.rows[1])
+        return None if hides_rows(self.score_tables[0]) else int(self.moments.rows[1])
 
     @property
     def prevalence(self) -> float:

@@ -32,7 +32,7 @@ from stakes.outcomes import Imputed
 from stakes.outputs.result_table import Tabular
 from stakes.variance.dependence import Design, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
-from stakes.variance.sums import NEEDED, Estimate, Moments, bessel, moments_of, too_few
+from stakes.variance.sums import CLASSES, EFFECTIVE, NEEDED, Estimate, Moments, bessel, moments_of, too_few
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -82,9 +82,9 @@ class Deviations:
 def _reason(cells: WeightedCells, design: Design) -> str:
     if design.lags is not None:
         return "no interval: its noise is known for independent rows and clusters only"
-    rows = round(cells.rows[0]), round(cells.rows[1])
+    rows, names = (round(cells.rows[0]), round(cells.rows[1])), EFFECTIVE if cells.hides_rows else CLASSES
     clustered = design.clusters.reason() if design.codes is not None else ""
-    return too_few(rows, _NEEDED_EVENTS) or clustered
+    return too_few(rows, _NEEDED_EVENTS, names) or clustered
 
 
 def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estimate:
@@ -306,8 +306,9 @@ class CalibrationSummary(Tabular):
         "quantile" or "uniform".
     smoother : str
         "lowess" or "loess".
-    n_rows, n_positives : int
-        Rows, and positive ones.
+    n_rows, n_positives : int or None
+        Rows, and positive ones; None where they are not known, from a table in which rows of unlike weights share a
+        score.
     estimates : tuple of Estimate
         Everything below, each with ``value``, ``standard_error``, ``interval`` and ``note``.
 
@@ -341,8 +342,8 @@ class CalibrationSummary(Tabular):
     n_bins: int
     binning: str
     smoother: str
-    n_rows: int
-    n_positives: int
+    n_rows: int | None
+    n_positives: int | None
     estimates: tuple[Estimate, ...]
 
     def _named(self, name: str) -> Estimate:
@@ -547,7 +548,8 @@ def calibration_of(
     estimates, status = calibration_estimates(cells, design, smoother=smoother, level=level, rng=rng)
     bins = binned_reliability_of(cells.table, n_bins=n_bins, binning=binning)
     asked: dict[str, Any] = {"n_bins": len(bins.weight), "binning": binning, "smoother": smoother}
-    asked |= {"n_rows": round(sum(cells.rows)), "n_positives": round(cells.rows[1]), "estimates": estimates}
+    counts = (cells.table.n_rows, None) if cells.hides_rows else (round(sum(cells.rows)), round(cells.rows[1]))
+    asked |= {"n_rows": counts[0], "n_positives": counts[1], "estimates": estimates}
     ece = bins.expected_calibration_error
     return CalibrationSummary(cells.table.prevalence, cells.mean_score, ece, **asked), status
 
@@ -628,7 +630,8 @@ def pooled_calibration(each: Sequence[CalibrationSummary], n_rows: float) -> Cal
     means: dict[str, Any] = {
         name: mean_of([getattr(e, name) for e in each]) for name in ("observed", "expected", "ece")
     }
-    counts: dict[str, Any] = {
-        name: round(mean_of([getattr(e, name) for e in each])) for name in ("n_rows", "n_positives", "n_bins")
-    }
+    counts: dict[str, Any] = {}
+    for name in ("n_rows", "n_positives", "n_bins"):
+        known = [getattr(e, name) for e in each]
+        counts[name] = None if None in known else round(mean_of(known))
     return replace(each[0], **means, **counts, estimates=tuple(found))

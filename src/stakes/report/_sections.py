@@ -520,14 +520,16 @@ def calibration_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     ends = percents([evaluation.costs.low, evaluation.costs.high])
     where = f"scored at {ends[0]}" if ends[0] == ends[1] else f"scored {ends[0]} to {ends[1]}"
     found = evaluation.tables([model.name for model in models])["calibration"]
-    rows = model_rows(found.rows, found.view(_NUMBERS), models, HTML)
-    for record, cells in zip(found.rows, rows, strict=True):
+    lines = model_rows(found.rows, found.view(_NUMBERS), models, HTML)
+    for record, cells in zip(found.rows, lines, strict=True):
         words = "all cases" if record["cases"] == "all" else where
         cells[1] = f'{cells[1]}<small class="note">{words}</small>'
-        known = f"{count(record['n_rows'])}<small>{count(record['n_positives'])} positive</small>"
+        rows, ups = record["n_rows"], record["n_positives"]
+        known = HTML.missing if rows is None else count(rows)
+        known += "" if ups is None else f"<small>{count(ups)} positive</small>"
         cells.insert(2, "0" if record["slope"] is None else known)
     heads = [f"{head}<br><small>{meaning}</small>" for head, meaning in _NUMBERS.values()]
-    shown = table(f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], rows)
+    shown = table(f"Calibration over all cases, and of those {where}", ["#", "Model", "Cases", *heads], lines)
     level = level_name(evaluation.confidence_level)
     notes = dict.fromkeys(row["note"] for row in found.rows[::2] if row["note"])
     return (

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from stakes.core.score_table import Rule, ScoreTable, losses_by_score, row_losse
 from stakes.variance.dependence import Design, PairedRows, independent_variance, ordered_variance
 from stakes.variance.largest import ManyMoments
 from stakes.variance.sums import (
+    CLASSES,
+    EFFECTIVE,
     NEEDED_CLUSTERS,
     ClusterShape,
     Moments,
@@ -104,9 +106,14 @@ class WeightedCells:
 
     @cached_property
     def rows(self) -> tuple[float, float]:
-        """How many rows of each class the cells hold."""
+        """Effective rows of each class: as many as there are, unless rows of unlike weights share a cell."""
         count = self.weight**2 / self.square
         return float(count[~self.y].sum()), float(count[self.y].sum())
+
+    @property
+    def hides_rows(self) -> bool:
+        """Whether only a table is known, and :func:`hides_rows` holds of it."""
+        return self.data.sample is None and hides_rows(self.table)
 
     @property
     def prevalence(self) -> float:
@@ -271,7 +278,13 @@ def influence_moments(
     """Moments of an estimate from its influence, for rows that are independent, clustered or in order."""
     design, max_loss = cells.design(codes, lags), np.array(influence.max_loss)
     found, rows, reason = design.variance(influence.raw, max_loss, influence.slope)
-    told = {"least": influence.least, "reason": reason, "paired": paired, "clustered": codes is not None}
+    told: dict[str, Any] = {
+        "least": influence.least,
+        "reason": reason,
+        "paired": paired,
+        "clustered": codes is not None,
+    }
+    told["names"] = EFFECTIVE if cells.hides_rows else CLASSES
     return moments_of(influence.value, found, rows, **told).within(*influence.ends)
 
 
@@ -341,10 +354,21 @@ def hides_weights(table: ScoreTable, ups: int) -> bool:
 
     Fourth powers of weights are then larger than square^3 / weight^2 (Hoelder).
     """
-    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
-    rows = (float(ratio(weight * weight, square, 0.0).sum()) for weight, square in columns)
     counts = table.n_rows - ups, ups
-    return any(found < count * (1.0 - _ALIKE) for found, count in zip(rows, counts, strict=True))
+    return any(found < count * (1.0 - _ALIKE) for found, count in zip(_effective_rows(table), counts, strict=True))
+
+
+def hides_rows(table: ScoreTable) -> bool:
+    """Whether rows of unlike weights share a score, so that how many of them are positive is not known."""
+    rows = _effective_rows(table)
+    whole = all(abs(count - round(count)) <= _ALIKE * count for count in rows)  # it may be a part of a table
+    return not whole or sum(rows) < table.n_rows * (1.0 - _ALIKE)
+
+
+def _effective_rows(table: ScoreTable) -> tuple[float, float]:
+    columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
+    negatives, positives = (float(ratio(weight * weight, square, 0.0).sum()) for weight, square in columns)
+    return negatives, positives
 
 
 def _compared(sums: Sums, costs: CostDistribution) -> tuple[ManyPair, ManyPair]:

@@ -763,6 +763,7 @@ def _density(t: Floats, degrees: Floats) -> Floats:
 # The estimator behind most closed forms here: a sum over rows, its variance, and on how few rows it rests.
 
 CLASSES = ("negative", "positive")
+EFFECTIVE = ("effective negative", "effective positive")  # weight^2 / square, where rows of unlike weights are summed
 FEW_DEGREES = 26.0  # below, a 95% interval is more than 1.05 times as wide as the normal one
 
 
