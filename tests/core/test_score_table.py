@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from oracles import Rows
 from scipy.optimize import isotonic_regression
 from strategies import Sample, samples
 
-from stakes import ScoreTable, evaluate
+from stakes import RowCosts, ScoreTable, TimeToEvent, evaluate
 
 # of weights on this grid every sum is exact
 EXACT = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0])
@@ -506,3 +507,32 @@ def test_tables_of_frames_keep_the_label_beside_the_positive_one(engine, weight,
         given = pytest.importorskip("duckdb").sql("select * from frame")
     table = ScoreTable.from_frame(given, label="y", score="p", weight=weight, pos_label=1, resolution=resolution)
     assert (table.pos_label, table.neg_label) == (1, 2)
+
+
+def test_tables_of_other_outcomes_or_units_are_not_added():
+    y, p = [0, 1, 0, 1] * 50, [0.1, 0.8, 0.3, 0.6] * 50
+    time = np.arange(1.0, 201.0) / 10.0
+    euros, yen = (
+        RowCosts(y, false_positive=15.0 * k, false_negative=np.arange(1.0, 201.0) * k, unit=unit)
+        for k, unit in ((1, "EUR"), (160, "JPY"))
+    )
+    five, ten = (TimeToEvent(event=y, time=time, horizon=horizon) for horizon in (5, 10))
+    by = {
+        "labels": y,
+        "rows weighted by EUR at stake": euros,
+        "rows weighted by JPY at stake": yen,
+        "event by horizon 5, rows weighted for censoring": five,
+        "event by horizon 10, rows weighted for censoring": ten,
+    }
+    tables = {about: ScoreTable.from_predictions(outcome, p) for about, outcome in by.items()}
+    for one, two in permutations(by, 2):
+        message = f"^merge needs tables of the same outcome and unit of amounts, got '{one}' and '{two}'.$"
+        with pytest.raises(ValueError, match=message):
+            tables[one].merge(tables[two])
+    for about, table in tables.items():
+        assert table.merge(table).about == about.replace("labels", "")
+    seen = ScoreTable.from_predictions(TimeToEvent(event=y, time=np.where(y, time, 20.0), horizon=5), p)
+    censored = tables["event by horizon 5, rows weighted for censoring"]
+    for both in (seen.merge(censored), censored.merge(seen)):
+        assert (seen.estimated_weights, both.estimated_weights) == (False, True)  # no row of one part is censored
+        assert both.about == "event by horizon 5, rows weighted for censoring"

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -287,6 +288,12 @@ def negative_label(y_true: Any, sample: BinarySample, sample_weight: Any) -> str
     if sample_weight is not None:
         labels = labels[to_array(sample_weight, "sample_weight") > 0.0]
     return plain_label(labels[np.argmin(sample.y)])
+
+
+def _without_estimation(about: str) -> str:
+    """A note on the rows without what weights were estimated for: not every part of the rows needs weights."""
+    known = re.sub(r"for (censoring|labels not looked up)( and )?", "", about)
+    return known.removesuffix("rows weighted ").removesuffix(", ")
 
 
 def common_label(
@@ -653,7 +660,8 @@ class ScoreTable(Serializable):
         Returns
         -------
         ScoreTable
-            Its prevalence is its own, even where that of the whole table was set.
+            Its prevalence is its own, even where that of the whole table was set. Where rows of unlike weights share a
+            score, the table does not know how many lie there: ``n_rows`` is then their effective number.
 
         Raises
         ------
@@ -729,8 +737,8 @@ class ScoreTable(Serializable):
         Raises
         ------
         ValueError
-            If ``other`` is no table, the tables differ in their labels or in their cells, or one was reweighted to a
-            prevalence.
+            If ``other`` is no table, the tables differ in their labels, in their outcome (such as its horizon), in what
+            weighs rows (such as the currency of amounts) or in their cells, or one was reweighted to a prevalence.
 
         Examples
         --------
@@ -747,11 +755,18 @@ class ScoreTable(Serializable):
                 f"merge needs tables of the same positive class, got pos_label={self.pos_label!r} and "
                 f"{other.pos_label!r}."
             )
+        if self.by_amount != other.by_amount or _without_estimation(self.about) != _without_estimation(other.about):
+            raise ValueError(
+                "merge needs tables of the same outcome and unit of amounts, got "
+                f"{' and '.join(repr(table.about or 'labels') for table in (self, other))}."
+            )
         cells = {t.resolution for t in (self, other)} - {None}
         if len(cells) > 1:
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")
         both, n_rows = [table._kept()[1] for table in (self, other)], self.n_rows + other.n_rows
-        marks = {name: getattr(self, name) or getattr(other, name) for name in MARKS} | {"pos_label": self.pos_label}
+        marks: dict[str, Any] = {name: getattr(self, name) for name in (*MARKS, "pos_label")}
+        marks["estimated_weights"] |= other.estimated_weights
+        marks["about"] = max(self.about, other.about, key=len)  # with what weights were estimated for
         marks["neg_label"] = common_label(self.pos_label, self.neg_label, other.neg_label, "merge needs tables")
         scores, *sums = (np.concatenate([part[name] for part in both]) for name in ("scores", *COLUMNS))
         resolution = next(iter(cells), None)
