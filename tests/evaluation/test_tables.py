@@ -6,9 +6,10 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
-from stakes import ScoreTable, evaluate
+from stakes import ScoreTable, evaluate, evaluate_frame
 from stakes.inference import PairSums
 
 RNG = np.random.default_rng(7)
@@ -116,3 +117,21 @@ def test_pairs_of_other_models_or_rows_are_refused():
         evaluate(MODELS, costs=COSTS)
     with pytest.raises(ValueError, match="a model cannot be called 'treat all'"):
         evaluate({"treat all": tables()["a"]}, costs=COSTS)
+
+
+def test_sums_that_were_kept_count_the_rows_in_which_nothing_is_at_stake(tmp_path):
+    rng = np.random.default_rng(4)
+    p = 1.0 / (1.0 + np.exp(-rng.normal(-2.5, 1.0, 1500)))
+    amount = np.where(rng.random(1500) < 0.98, 0.0, rng.lognormal(3.0, 1.0, 1500))
+    columns = {"y": (rng.random(1500) < p) * 1, "a": p, "fn": amount, "fp": np.where(amount == 0.0, 0.0, 15.0)}
+    about = {"label": "y", "models": ["a"], "false_positive": "fp", "false_negative": "fn"}
+    sums = evaluate_frame(pl.LazyFrame(columns), **about).pairs
+    assert sums.idle == np.sum(amount == 0.0)
+    sums.to_parquet(tmp_path / "sums.parquet")
+    for back in (PairSums.from_json(sums.to_json()), PairSums.from_parquet(tmp_path / "sums.parquet")):
+        assert back.idle == sums.idle
+        assert back.moments().of(0).standard_error == sums.moments().of(0).standard_error
+    for bad in (-1, 0.5, "many", None):
+        content = {**json.loads(sums.to_json()), "idle": bad}
+        with pytest.raises(ValueError, match="idle must be"):
+            PairSums.from_json(json.dumps(content))

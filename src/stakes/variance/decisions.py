@@ -806,7 +806,8 @@ class PairSums(Serializable):
         size, powers = self.carriers.shape[1], dict(zip(_COLUMNS, self.powers.reshape(len(POWERS), -1), strict=True))
         columns = {"rows": self.rows.repeat(size), "mass": self.mass.repeat(size), **powers}
         counts = {"carriers": self.carriers.ravel(), "apart": self.apart.ravel()}
-        return facts | {"pos_label": self.pos_label}, columns | counts
+        told = {"pos_label": self.pos_label} | ({"idle": round(self.idle)} if self.idle else {})
+        return facts | told, columns | counts
 
     @classmethod
     def _from_entries(cls, entries: JsonReader) -> Self:
@@ -835,6 +836,8 @@ class PairSums(Serializable):
         powers = np.stack([columns[name] for name in _COLUMNS])
         rows, mass = columns["rows"][:, 0], columns["mass"][:, 0]
         told: dict[str, Any] = {"pos_label": entries.label("pos_label")}
+        if "idle" in entries.content:
+            told["idle"] = float(entries.count("idle"))
         return cls(tuple(models), costs, taken, rows, mass, powers, columns["carriers"], columns["apart"], **told)
 
     def __repr__(self) -> str:
