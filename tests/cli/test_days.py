@@ -113,6 +113,11 @@ def test_a_day_that_is_dearer_than_what_was_kept_fails_the_check(cli):
     assert refused.code == 3
     assert "--against old.json: check needs evaluations of the same costs" in refused.err
     assert cli("check", "new.csv", *TYPED, "--against", "new.csv").code == 3
+    pl.read_csv("new.csv").with_columns(time=2.0 - pl.col("ill")).write_csv("followed.csv")
+    asked = ["--time", "time", "--event", "ill", "--horizon", "1.5", *TYPED[2:]]
+    followed = cli("check", "followed.csv", *asked, "--against", "old.json", "--fail-on", "dearer")
+    assert followed.code == 3
+    assert "same outcome, got 'event by horizon 1.5' and 'labels'" in " ".join(followed.err.split())
 
 
 def test_a_day_that_is_dearer_than_the_others_fails_the_check(days, cli):

@@ -526,7 +526,8 @@ def test_tables_of_other_outcomes_or_units_are_not_added():
     }
     tables = {about: ScoreTable.from_predictions(outcome, p) for about, outcome in by.items()}
     for one, two in permutations(by, 2):
-        message = f"^merge needs tables of the same outcome and unit of amounts, got '{one}' and '{two}'.$"
+        each = (repr(about.removesuffix(", rows weighted for censoring")) for about in (one, two))
+        message = f"^merge needs tables of the same outcome and unit of amounts, got {' and '.join(each)}.$"
         with pytest.raises(ValueError, match=message):
             tables[one].merge(tables[two])
     for about, table in tables.items():

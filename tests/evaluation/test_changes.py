@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import costs, evaluate
+from stakes import TimeToEvent, costs, evaluate
 from stakes.evaluation import KeptEvaluation
 from stakes.evaluation._changes import dearer
 
@@ -351,6 +351,27 @@ def test_what_cannot_be_held_against_each_other_is_refused():
         grouped.check(against=kept(2).evaluate())
     with pytest.raises(ValueError, match="need independent rows"):
         evaluate(y, models, **ASKED, groups=np.arange(len(y)) % 2).check(against=grouped)
+
+
+def test_events_by_other_times_are_not_held_against_each_other():
+    rng = np.random.default_rng(2)
+    event, censored = rng.exponential(20.0, 900), rng.uniform(3.0, 20.0, 900)
+    known, time = event <= censored, np.minimum(event, censored)
+    score = {"a": np.clip(0.22 + rng.uniform(-0.1, 0.1, 900), 0.0, 1.0)}
+    by = {str(h): evaluate(TimeToEvent(event=known, time=time, horizon=h), score, costs=(0.1, 0.5)) for h in (5, 10)}
+    by["labels"] = evaluate(known, score, costs=(0.1, 0.5))
+    for one, two, names in (
+        (by["10"], by["5"], "'event by horizon 10' and 'event by horizon 5'"),
+        (by["5"], by["labels"], "'event by horizon 5' and 'labels'"),
+    ):
+        with pytest.raises(ValueError, match=f"^check needs evaluations of the same outcome, got {names}"):
+            one.check(against=two)
+    late = known | (time > 3.5)  # of whom nobody is censored before the horizon, and whose rows are not weighed
+    every = TimeToEvent(event=known[late], time=time[late], horizon=3.5)
+    some = TimeToEvent(event=known, time=time, horizon=3.5)
+    whole = [evaluate(y, {"a": p}, costs=(0.1, 0.5)) for y, p in ((every, score["a"][late]), (some, score["a"]))]
+    assert whole[0].score_tables[0].about != whole[1].score_tables[0].about
+    whole[0].check(against=whole[1])
 
 
 @pytest.mark.simulation

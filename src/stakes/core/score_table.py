@@ -290,10 +290,10 @@ def negative_label(y_true: Any, sample: BinarySample, sample_weight: Any) -> str
     return plain_label(labels[np.argmin(sample.y)])
 
 
-def _without_estimation(about: str) -> str:
-    """A note on the rows without what weights were estimated for: not every part of the rows needs weights."""
-    known = re.sub(r"for (censoring|labels not looked up)( and )?", "", about)
-    return known.removesuffix("rows weighted ").removesuffix(", ")
+def outcome_of(table: ScoreTable) -> str:
+    """The outcome and the amounts of a table; not what weights were estimated for, which not every part needs."""
+    known = re.sub(r"for (censoring|labels not looked up)( and )?", "", table.about)
+    return known.removesuffix("rows weighted ").removesuffix(", ") or "labels"
 
 
 def common_label(
@@ -755,11 +755,9 @@ class ScoreTable(Serializable):
                 f"merge needs tables of the same positive class, got pos_label={self.pos_label!r} and "
                 f"{other.pos_label!r}."
             )
-        if self.by_amount != other.by_amount or _without_estimation(self.about) != _without_estimation(other.about):
-            raise ValueError(
-                "merge needs tables of the same outcome and unit of amounts, got "
-                f"{' and '.join(repr(table.about or 'labels') for table in (self, other))}."
-            )
+        mine, its = outcome_of(self), outcome_of(other)
+        if self.by_amount != other.by_amount or mine != its:
+            raise ValueError(f"merge needs tables of the same outcome and unit of amounts, got {mine!r} and {its!r}.")
         cells = {t.resolution for t in (self, other)} - {None}
         if len(cells) > 1:
             raise ValueError(f"merge needs tables of one resolution, got {self.resolution} and {other.resolution}.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stakes.core.score_table import common_label, promised_losses
+from stakes.core.score_table import common_label, outcome_of, promised_losses
 from stakes.evaluation._calibration import all_cells
 from stakes.evaluation._finding import Observation
 from stakes.evaluation._groups import label_of
@@ -198,6 +198,7 @@ def _refuse_others(what: str, before: Standings, after: Standings) -> None:
             "costs": day.costs.to_dict(),
             "pos_label": day.score_tables[0].pos_label,
             **{name: getattr(day.options, name) for name in _SAME},
+            "outcome": outcome_of(day.score_tables[0]),
         }
         for day in (after, before)
     )
