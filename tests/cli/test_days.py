@@ -87,7 +87,11 @@ def test_settings_are_those_that_were_kept(cli):
     refused = cli("compare", "old.json", "other.json")
     assert refused.code == 3
     assert "other.json: cannot be compared with old.json: compare needs evaluations of the same costs" in refused.err
-    assert cli("compare", "old.json", "old.json").code == 2
+    Path("link.json").symlink_to("old.json")
+    for again in ("old.json", "./old.json", str(Path("old.json").resolve()), "link.json"):
+        refused = cli("compare", "old.json", again)
+        assert refused.code == 2
+        assert "is named twice: the rows of two kept evaluations must be others" in " ".join(refused.err.split())
     assert "is no kept evaluation" in cli("compare", "old.json", "new.csv").err
     assert cli("compare", "old.json", "new.json", "-o", "new.json").code == 2
     Path("stakes.toml").write_text('[stakes]\nlabel = "ill"\ncosts = "0.1:0.4"\n', encoding="utf-8")

@@ -22,6 +22,7 @@ from stakes.cli.console import (
     check_target,
     deliver,
     fail,
+    is_one_file,
     note,
     plan_delivery,
     working,
@@ -430,7 +431,7 @@ def _plan_days(before: str, after: str, typed: tuple[Any, ...], delivery: Delive
     usual = PairReading(file=before, later=after), OutcomeArguments(), EvaluationArguments()
     for given, default in zip(typed, usual, strict=True):
         refuse_settings(vars(given), vars(default))
-    if before == after:
+    if is_one_file(before, after):
         raise UsageError(f"{name(after, 200)!r} is named twice: the rows of two kept evaluations must be others")
     return partial(run_days, before, after, delivery)
 
