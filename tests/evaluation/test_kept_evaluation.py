@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from stakes import RowCosts, ScoreTable, costs, evaluate, evaluate_frame
+from stakes.core.score_table import in_cells
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import PairSums
 
@@ -472,3 +473,20 @@ def test_evaluations_of_other_labels_are_not_added_or_compared():
     for odd, message in ((1, "another label than the positive one, 1"), ([], "neg_label must be a label")):
         with pytest.raises(ValueError, match=message):
             KeptEvaluation.from_json(json.dumps({**content, "neg_label": odd}))
+
+
+def test_cells_change_the_cost_by_the_bound_of_the_table_at_most_and_not_at_all_where_there_are_pairs():
+    rng = np.random.default_rng(8)
+    p = rng.beta(1.2, 6.0, 3000)
+    y, half = rng.random(3000) < p, np.arange(3000) % 2
+    table = ScoreTable.from_predictions(y, p)
+    by_rows = evaluate(y, {"a": p}, costs=(0.1, 0.5), rule=0.2, groups={"half": half})
+    alone = evaluate({"a": table}, costs=(0.1, 0.5), rule=0.2)
+    pooled = [KeptEvaluation.of(each, resolution=128).evaluate() for each in (by_rows, alone)]
+    assert pooled[0].results[0].score == pytest.approx(by_rows.results[0].score, rel=1e-12)
+    gap = abs(pooled[1].results[0].score - alone.results[0].score)
+    bound = in_cells(table, 128).error_bound(alone.costs, 0.2) * alone.factor
+    assert 0.0 < gap <= bound
+    for mine, its in zip(pooled[0].groups, by_rows.groups, strict=True):
+        cells = in_cells(its.count(), 128)
+        assert 0.0 < abs(mine.score - its.score) <= cells.error_bound(alone.costs, 0.2) * alone.factor

@@ -100,7 +100,8 @@ class KeptEvaluation:
         resolution : int, "auto" or None, default "auto"
             Pool the scores of each table into this many cells of equal width. None keeps every score; by default
             tables are pooled into 2,048 cells if one has more than 100,000 scores, or multiples of these cells. Costs
-            and differences do not change; what comes from a table does by ``ScoreTable.error_bound`` at most.
+            of all rows and their differences do not change where there are ``pairs``; what comes from a table, such as
+            the costs of groups and of tables without pairs, does by ``ScoreTable.error_bound`` at most.
 
         Returns
         -------
