@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -512,9 +512,8 @@ def calibration_summary(
         rest |= {"logits": logits, "clusters": clusters, "lags": lags, "n_bins": n_bins, "binning": binning}
         rest |= {"smoother": smoother, "confidence_level": level, "random_state": random_state}
         each = [calibration_summary(y_true, scores, **rest) for scores in y_prob.scores]
-        return pooled_calibration(
-            each, each[0].n_rows if clusters is None else len(set(to_array(clusters, "clusters")))
-        )
+        units = each[0].n_rows if clusters is None else len(set(to_array(clusters, "clusters")))
+        return pooled_calibration(each, cast("int", units))  # rows are known here
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
     )
