@@ -5,7 +5,7 @@ import pytest
 from scipy.special import gammaincc, gammaln
 from scipy.stats import beta
 
-from stakes import costs, value_of_information
+from stakes import costs, evaluate, value_of_information
 from stakes.information._value import cell_value, pseudo_rows
 
 
@@ -141,11 +141,11 @@ def test_value_over_years():
 
 def test_further_rows_as_by_the_sum_over_their_outcomes(actions_reference):
     """Model against treating all where all rows are not acted on: the oracle's beta-binomial sum."""
-    from stakes.information._value import JointCells, saved_by_cells
+    from stakes.information._value import JointCells, priced, saved_by_cells
 
     for up, down, t, more, evsi, _ in actions_reference["voi"]["beta_binomial"]:
         cells = JointCells(np.zeros((1, 1)), np.array([float(up)]), np.array([float(down)]), np.ones((2, 1)))
-        saved, _ = saved_by_cells(cells, t, [more], np.random.default_rng(0))
+        saved, _ = saved_by_cells(priced(cells, t), [more], np.random.default_rng(0))
         assert saved[0] / (1 - t) == pytest.approx(evsi, rel=0.06, abs=1e-7)
 
 
@@ -258,6 +258,56 @@ def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
     two = value_of_information(y, {"a": p, "b": p}, threshold=0.1)
     assert two.evpi == pytest.approx(one.evpi, rel=0.05)
     assert two.evsi[1000] == pytest.approx(one.evsi[1000], rel=0.05)
+
+
+def few_missed(n, centre, seed):
+    """Rows whose scores are the true risks, of which few are events."""
+    rng = np.random.default_rng(seed)
+    risk = 1 / (1 + np.exp(-rng.normal(centre, 1, n)))
+    return (rng.random(n) < risk).astype(int), risk
+
+
+def mean_costs(y, scores, low, high):
+    """Mean over cost ratios c of c FP + (1 - c) FN under each score: integrals of c, and of 1 - c, by hand."""
+    falsely = [(np.clip(q, low, high) ** 2 - low**2) / 2 for q in scores]
+    missed = [((1 - np.clip(q, low, high)) ** 2 - (1 - high) ** 2) / 2 for q in scores]
+    return np.where(y == 0, falsely, missed).T / (high - low)
+
+
+@pytest.mark.parametrize(("design", "bounds"), [((1000, -5, 106), (0.005, 0.05)), ((600, -3.5, 3), (0.02, 0.15))])
+@pytest.mark.parametrize("models", [1, 2])
+def test_further_rows_over_a_range_as_drawn_from_the_bayesian_bootstrap_of_few_deciding_rows(design, bounds, models):
+    """By the definition: rows drawn from each draw of the posterior, and the choice made again with them."""
+    y, risk = few_missed(*design)
+    n = len(y)
+    other = np.clip(risk * np.exp(0.4 * np.random.default_rng(9).normal(size=n)), 0, 1)
+    scores = {"risk": risk, "other": other} if models == 2 else {"risk": risk}
+    each = mean_costs(y, [*scores.values(), risk + 1, 0 * risk], *bounds)
+    now, rng, lost, saved = each.mean(axis=0), np.random.default_rng(1), [], []
+    for weight in rng.dirichlet(np.ones(n), 4000):
+        true, later = weight @ each, n * now + rng.multinomial(n, weight) @ each
+        lost.append(true[now.argmin()] - true.min())
+        saved.append((later[now.argmin()] - later.min()) / (2 * n))
+    found = value_of_information(y, scores, costs=bounds, more_rows=[n])
+    assert found.deciding_rows < 40
+    assert "bootstrap" in found.method
+    assert found.evpi == pytest.approx(np.mean(lost), abs=4.5 * np.std(lost) / 4000**0.5)
+    assert found.evsi[n] == pytest.approx(np.mean(saved), abs=4.5 * np.std(saved) / 4000**0.5 + 0.002 * found.evpi)
+
+
+def test_few_deciding_rows_in_another_order_are_worth_the_same():
+    y, risk = few_missed(1000, -5, 106)
+    order = np.random.default_rng(0).permutation(1000)
+    one, two = (value_of_information(y[r], risk[r], costs=(0.005, 0.05)) for r in (slice(None), order))
+    assert (one.evpi, one.evsi, one.p_best) == (two.evpi, two.evsi, two.p_best)
+    assert 0.0 <= one.evsi[100] < one.evsi[1000] < 0.1 * one.evpi
+
+
+def test_one_cost_ratio_is_valued_as_the_threshold_that_it_is():
+    y, risk = few_missed(1000, -5, 106)
+    at = value_of_information(y, risk, threshold=0.0275, unit_cost=1)
+    assert value_of_information(y, risk, costs=0.0275).record() == at.record()
+    assert evaluate(y, risk, costs=0.0275).with_information().information.record() == at.record()
 
 
 def test_years_count_in_full_without_a_discount():

@@ -12,7 +12,7 @@ import numpy as np
 from stakes import inference
 from stakes.base.validation import BinarySample, check_choice, check_flag, check_kind, generator
 from stakes.core.options import refuse_amounts
-from stakes.costs import Deferral, Fixed, LogOddsUniform
+from stakes.costs import Deferral, LogOddsUniform
 from stakes.curves import Curve, net_benefit_curve_of, regret_curve_of, reliability_curve_of
 from stakes.evaluation._answer import Answer, answer_of
 from stakes.evaluation._best_by_cost import BestByBounds, BestByCost, best_by_bounds, best_by_cost
@@ -61,7 +61,7 @@ def samples_of(standings: Standings, what: str) -> dict[str, BinarySample]:
 
 def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInformation:
     """What choosing now may lose and more rows would save, on the scale of the evaluation."""
-    from stakes.information import PRIORS, StudyOptions, check_study, value_of
+    from stakes.information import PRIORS, StudyOptions, check_study, one_threshold, value_of
 
     what, options = "value of information", standings.options
     samples, rows = samples_of(standings, what), standings.rows
@@ -72,9 +72,8 @@ def information_of(standings: Standings, prior: str, **study: Any) -> ValueOfInf
     if standings.scale != "regret":
         raise ValueError(f'{what} needs scale="regret", got {standings.scale!r}.')
     measure = options.costs
-    threshold = measure.c if isinstance(measure, Fixed) and measure.tie == 1.0 and 0.0 < measure.c < 1.0 else None
     asked = StudyOptions(
-        threshold,
+        one_threshold(measure),
         check_choice(prior, "prior", PRIORS),
         *check_study(**study, unit_cost=options.unit_cost, per=options.per),
     )

@@ -8,6 +8,7 @@ from stakes.information._value import (
     ValueOfInformation,
     check_asked,
     check_study,
+    one_threshold,
     rows_needed,
     unit_of,
     value_of,
