@@ -310,6 +310,42 @@ def test_one_cost_ratio_is_valued_as_the_threshold_that_it_is():
     assert evaluate(y, risk, costs=0.0275).with_information().information.record() == at.record()
 
 
+def alike():
+    """Three models of which the second decides as the first does at 0.1, and over the range too where it is a copy."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(-2.2, 1, 3000)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-z))).astype(int)
+    a, b = (1 / (1 + np.exp(-(z + rng.normal(0, 0.3, 3000)))) for _ in range(2))
+    few = np.arange(3000) < 300
+    at = {"threshold": 0.1}
+    yield y, {"a": a, "alike": np.where(a >= 0.1, 0.5, 0.01), "b": b}, at, 0.003
+    yield y, {"a": a, "alike": np.where(a >= 0.1, 0.5, 0.01)}, at, 0.003
+    yield y[few], {"a": a[few], "alike": a[few].copy(), "b": b[few]}, {"costs": (0.05, 0.2)}, 0.03
+    yield y, {"a": a, "alike": a.copy(), "b": b}, {"costs": (0.05, 0.2)}, 0.01
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_of_models_that_decide_alike_each_is_as_likely_the_best_as_it_is_alone(case):
+    y, models, where, error = list(alike())[case]
+    names = [name for name in models if name != "alike"]
+    alone = value_of_information(y, {name: models[name] for name in names}, **where)
+    for order in (list(models), list(models)[::-1]):
+        found = value_of_information(y, {name: models[name] for name in order}, **where)
+        assert found.p_best["alike"] == found.p_best["a"]
+        for name, p in alone.p_best.items():
+            assert found.p_best[name] == pytest.approx(p, abs=error)
+
+
+def test_a_model_that_acts_on_every_row_is_best_as_often_as_treating_all():
+    rng = np.random.default_rng(4)
+    p = rng.random(60)
+    y = rng.random(60) < 0.3 + 0.1 * p
+    models = {"everyone": np.full(60, 0.9), "p": p}
+    for where in ({"costs": (0.2, 0.4)}, {"threshold": 0.3, "prior": "haldane"}):
+        found = value_of_information(y, models, **where)
+        assert found.p_best["everyone"] == found.p_best["treat all"] > 0.0
+
+
 def test_years_count_in_full_without_a_discount():
     y, p = rows_of(41, 310, 2, 147, 0.02)
     assert value_of_information(y, p, threshold=0.02, decisions=[100, 100]).n_decisions == 200.0

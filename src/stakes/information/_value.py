@@ -293,7 +293,7 @@ class ValueOfInformation(Tabular):
     evpi : float
         Expected value of perfect information, which is the expected loss of choosing now, per decision.
     p_best : dict of str to float
-        Probability that each model, "treat all" and "treat none" is the best.
+        Probability that each model, "treat all" and "treat none" is the best; each of those that decide alike is.
     p_useful : dict of str to float
         Probability that each model is better than treating all and treating no one.
     evsi : dict of int to float
@@ -605,7 +605,7 @@ def _by_draws(
         weight = cells.scales * rng.standard_gamma(cells.rows / cells.scales, (part, len(cells.rows)))
         parts.append(weight @ cells.costs / weight.sum(axis=1)[:, None])
     method = f"{draws:,} draws of the Bayesian bootstrap"
-    return *_from_draws(np.concatenate(parts), rows.means, method), _shares(*saved_by_cells(cells, sizes, rng))
+    return *_from_draws(np.concatenate(parts), cells, method), _shares(*saved_by_cells(cells, sizes, rng))
 
 
 def _shares(saved: Floats, most: float) -> Floats:
@@ -649,13 +649,11 @@ def _at_threshold(
         value = cell_value((*acted, *not_acted), t)
         p_best = np.array([value.p_model, value.p_all, value.p_none])
         return value.evpi * (1.0 - t), p_best, [value.p_model], f"exact, {prior} prior"
-    act = _with_references(patterns)
-    classes = zip((ups, downs), scales, strict=True)
+    prices, classes = priced(cells, t), zip((ups, downs), scales, strict=True)
     up, down = (rng.standard_gamma(count / scale, (_DRAWS, len(patterns))) * scale for count, scale in classes)
     mass = (up.sum(axis=1) + down.sum(axis=1))[:, None]
-    drawn = ((1.0 - t) * up @ (1.0 - act) + t * down @ act) / mass
-    expected = ((1.0 - t) * ups @ (1.0 - act) + t * downs @ act) / (ups.sum() + downs.sum())
-    return _from_draws(drawn, expected, f"{_DRAWS:,} draws on joint cells, {prior} prior")
+    drawn = (up @ prices.costs[: len(patterns)] + down @ prices.costs[len(patterns) :]) / mass
+    return _from_draws(drawn, prices, f"{_DRAWS:,} draws on joint cells, {prior} prior")
 
 
 def _joint_cells(rows: CostRows, acting: Bools, t: float, prior: str) -> JointCells:
@@ -767,12 +765,14 @@ def _spared(costs: Floats, chosen: int) -> float:
     return float((costs[:, chosen] - costs.min(axis=1)).sum())
 
 
-def _from_draws(drawn: Floats, expected: Floats, method: str) -> tuple[float, Floats, list[float], str]:
-    """Average loss of the apparently best decision, from draws."""
-    now, best = int(expected.argmin()), drawn.argmin(axis=1)
+def _from_draws(drawn: Floats, cells: CostCells, method: str) -> tuple[float, Floats, list[float], str]:
+    """Average loss of the apparently best decision, from draws; decisions of equal costs are one."""
+    costs = cells.costs[cells.rows > 0.0]
+    first = np.array([np.argmax(np.all(costs == column[:, None], axis=0)) for column in costs.T])
+    now, best = int((cells.rows @ cells.costs).argmin()), first[drawn[:, first].argmin(axis=1)]
     evpi = float((drawn[:, now] - drawn.min(axis=1)).mean())
-    p_best = np.bincount(best, minlength=drawn.shape[1]) / len(drawn)
-    useful = (drawn[:, :-2] < drawn[:, -2:].min(axis=1)[:, None]).mean(axis=0)
+    p_best = np.bincount(best, minlength=drawn.shape[1])[first] / len(drawn)
+    useful = (drawn[:, first[:-2]] < drawn[:, first[-2:]].min(axis=1)[:, None]).mean(axis=0)
     return evpi, p_best, useful.tolist(), method
 
 
