@@ -177,6 +177,15 @@ def test_units_and_net_gain_of_a_study():
         ({"threshold": 0.2, "prior": "flat"}, "prior must be one of"),
         ({"threshold": 0.2, "more_rows": [0]}, "more_rows must hold whole numbers"),
         ({"threshold": 0.2, "discount": 0.1}, "discount needs decisions by year"),
+        ({"threshold": 0.2, "discount": 0.1, "decisions": 100}, "discount needs decisions by year"),
+        (
+            {"threshold": 0.2, "discount": 3.5, "decisions": [1, 1]},
+            r"discount must lie in \[0, 1\), got 3.5; 3.5% is 0.035",
+        ),
+        ({"threshold": 0.2, "discount": -0.1, "decisions": [1, 1]}, r"discount must lie in \[0, 1\), got -0.1"),
+        ({"threshold": 0.2, "decisions": [1, -1]}, "decisions must be a finite number >= 0, got -1"),
+        ({"threshold": 0.2, "decisions": []}, r"decisions must hold at least one year, got \[\]"),
+        ({"threshold": 0.2, "fixed_cost": 5}, "net_gain needs to know how many decisions"),
         ({"threshold": 0.0}, "threshold must lie in"),
     ],
 )
@@ -258,6 +267,24 @@ def test_two_copies_of_a_model_that_acts_on_all_rows_are_worth_what_one_is():
     two = value_of_information(y, {"a": p, "b": p}, threshold=0.1)
     assert two.evpi == pytest.approx(one.evpi, rel=0.05)
     assert two.evsi[1000] == pytest.approx(one.evsi[1000], rel=0.05)
+
+
+def test_the_price_of_any_study_counts_alone_too():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    study = {"threshold": 0.02, "decisions": 1000, "unit_cost": 500, "fixed_cost": 5000}
+    alone, free = (value_of_information(y, p, **study, **more) for more in ({}, {"row_cost": 0}))
+    assert alone.record() == free.record()
+    assert [row["net_gain"] for row in alone.study_records()] == [1000 * alone.evsi[m] - 5000 for m in (100, 1000)]
+    assert alone.conclusion[-1] == "No study of these sizes is worth its price."
+    result = evaluate(y, p, costs=0.02, unit_cost=500).with_information(decisions=1000, fixed_cost=5000)
+    assert result.information.study_records()[1]["net_gain"] < -4000
+
+
+def test_no_study_is_spoken_of_where_none_is_asked_about():
+    y, p = rows_of(41, 310, 2, 147, 0.02)
+    found = value_of_information(y, p, threshold=0.02, more_rows=[], decisions=1000, row_cost=1)
+    assert len(found.conclusion) == 1
+    assert found.study_records() == []
 
 
 def few_missed(n, centre, seed):

@@ -209,8 +209,10 @@ def check_study(
         raise TypeError(f"more_rows must be a list of numbers of rows, got {brief(more_rows)}{remedy}.")
     sizes, total = tuple(map(_size, more_rows)), total_decisions(decisions, discount)
     cost, size = None if unit_cost is None else check_unit_cost(unit_cost), check_positive(per, "per")
+    fixed = check_size(fixed_cost, "fixed_cost", zero=True)
+    row_cost = 0.0 if row_cost is None and fixed > 0.0 else row_cost
     price = None if row_cost is None else check_size(row_cost, "row_cost", zero=True)
-    return sizes, total, cost, size, price, check_size(fixed_cost, "fixed_cost", zero=True)
+    return sizes, total, cost, size, price, fixed
 
 
 def check_positive(value: Any, name: str) -> float:
@@ -226,13 +228,12 @@ def total_decisions(decisions: float | Sequence[float] | None, discount: float |
     if decisions is None or not isinstance(decisions, Sequence):
         if discount is not None:
             raise ValueError(f"discount needs decisions by year, got decisions={decisions!r}.")
-        years = [] if decisions is None else [check_number(decisions, "decisions")]
-    else:
-        years = [check_number(each, "decisions") for each in decisions]
-    rate = 0.0 if discount is None else check_number(discount, "discount")
-    if rate < 0.0 or any(not 0.0 <= each < np.inf for each in years):
-        raise ValueError(f"decisions and discount must be >= 0, got {decisions!r} and {discount!r}.")
-    return sum(each / (1.0 + rate) ** year for year, each in enumerate(years)) if years else None
+        return None if decisions is None else check_size(decisions, "decisions", zero=True)
+    if not decisions:
+        raise ValueError(f"decisions must hold at least one year, got {decisions!r}.")
+    rate = 0.0 if discount is None else check_unit(discount, "discount", open_high=True)
+    years = [check_size(each, "decisions", zero=True) for each in decisions]
+    return sum(each / (1.0 + rate) ** year for year, each in enumerate(years))
 
 
 # Sentences on the value of information: the expected loss of choosing now, savings by more rows, and study costs.
@@ -248,7 +249,7 @@ def sentences(found: Any) -> Iterator[str]:
     if found.evsi and found.evpi > 0.0:
         shares = ((m, _share(saved / found.evpi)) for m, saved in found.evsi.items())
         yield "; ".join(f"{m:,} further rows would save {share} of that" for m, share in shares) + "."
-    if found.row_cost is not None:
+    if found.row_cost is not None and found.evsi:
         yield _study(found.net_gain(found.row_cost, fixed_cost=found.fixed_cost))
 
 
@@ -483,14 +484,15 @@ def value_of_information(
     decisions : float or sequence of float, optional
         How many decisions the choice is for, in all or by year.
     discount : float, optional
-        Yearly rate at which later years of ``decisions`` count less.
+        Yearly rate below 1 at which later years of ``decisions`` count less: 0.035 for 3.5%.
     unit_cost : float, optional
         What a false positive and a false negative cost together: values are then mean regrets in that unit, at a
         threshold too.
     per : float, default 1
         Number of decisions that values are counted in.
     row_cost, fixed_cost : float, optional
-        Price of one further row and of any study, in the unit of the values; needs ``decisions``.
+        Price of one further row and of any study, in the unit of the values; needs ``decisions``. Rows cost nothing
+        where only ``fixed_cost`` is stated.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0. The prior and further rows are effective rows, which are drawn as those that are there were.
     pos_label : object, optional
