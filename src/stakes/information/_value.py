@@ -783,6 +783,7 @@ def _from_draws(drawn: Floats, cells: CostCells, method: str) -> tuple[float, Fl
 _OPEN_SHARE = {"open_low": True, "open_high": True}
 _MOST_ROWS = 10_000_000
 _GAINS = 4_000  # samples drawn
+_CARRYING = 50  # rows that carry what is rare, from which on normal formulas are near
 _MOST_PLACES = 10_000  # quantiles
 _SLACK = 0.05  # share of the width, or of the rarer of being shown and not, by which they may miss what is asked
 
@@ -798,7 +799,7 @@ class Plan(Tabular):
     rows : int
         Rows needed.
     events : int or None
-        Positives expected among them, where the prevalence is known.
+        Positives expected among them, rounded up, where the prevalence is known; 0 where less than one is.
     why : str
         The reason, as a sentence.
     enough : int or None
@@ -825,11 +826,20 @@ class Plan(Tabular):
     @property
     def sentence(self) -> str:
         """The sentence that the command prints."""
-        positives = "" if self.events is None else f", {count(self.events)} of them positive"
+        positives = "" if self.events is None else f", {_positives(self.events)}"
         return f"{count(self.rows)} rows{positives}: {self.why}"
 
     def __repr__(self) -> str:
         return f"Plan({self.sentence})"
+
+
+def _events(expected: float) -> int:
+    """Positives expected, rounded up; 0 where less than one is."""
+    return math.ceil(expected) if expected >= 1.0 else 0
+
+
+def _positives(events: int) -> str:
+    return f"{count(events) if events else 'fewer than one'} of them positive"
 
 
 def rows_needed(
@@ -890,7 +900,9 @@ def rows_needed(
     Riley et al. 2021, doi:10.1002/sim.9025, for O:E, slope, AUC and standardised net benefit, with quadrature for
     the slope. All but the certificate are normal approximations; from ``rows`` decided rows on, every number of rows
     suffices for it. Few missed positives carry a gain, and few positives an AUC, which makes their intervals wider than
-    normal ones: where ``rows`` are too few, ``enough`` says how many are not, for a gain by 4,000 drawn samples.
+    normal ones: where ``rows`` are too few, ``enough`` says how many are not, for a gain by 4,000 drawn samples. For
+    mean regret and the slope there is no such number: with fewer than 50 rows that carry the largest costs, or of the
+    rarer class, intervals are wider, and a difference that a few large costs lessen is shown less often.
     Numbers are for one look at the data.
 
     Examples
@@ -919,7 +931,7 @@ def rows_needed(
     if not rows <= _MOST_ROWS:
         written = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {written}: ask for less.")
-    events = None if "prevalence" not in given else math.ceil(rows * given["prevalence"])
+    events = None if "prevalence" not in given else _events(rows * given["prevalence"])
     return Plan(question, math.ceil(rows), events, why, *enough)
 
 
@@ -955,13 +967,11 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _for_mean(
-    variance: float, width: float | None, power: float | None, gain: float, level: float
-) -> tuple[float, str]:
+def _for_mean(variance: float, width: float | None, power: float | None, gain: float, level: float) -> float:
     """Rows for an interval of a mean, or for a test of a zero mean."""
     z = _z(0.5 + level / 2.0)
     if width is not None:
-        return (2.0 * z / width) ** 2 * variance, _outcome(width, power, gain, level)
+        return (2.0 * z / width) ** 2 * variance
     if power is None or gain == 0.0:
         raise ValueError("power needs a difference other than zero.")
     if power <= 1.0 - level:
@@ -969,14 +979,14 @@ def _for_mean(
             f"power must be above {1.0 - level:.2g}, with which the test shows a difference that is not there, got "
             f"{power:g}: ask for 0.8, say."
         )
-    return ((z + _z(power)) / gain) ** 2 * variance, _outcome(width, power, gain, level)
+    return ((z + _z(power)) / gain) ** 2 * variance
 
 
-def _outcome(width: float | None, power: float | None, gain: float, level: float) -> str:
-    """What comes of rows: an interval of this width, or else a difference shown with this probability."""
+def _outcome(width: float | None, power: float | None, shown: str, level: float) -> str:
+    """What comes of rows: an interval of this width, or else something shown with this probability."""
     if width is not None:
         return f"the {level_name(level)} interval is then about {number(width)} wide"
-    return f"a difference of {number(gain)} is then shown at {1.0 - level:.2g} with probability about {power:g}"
+    return f"{shown} is then shown at {1.0 - level:.2g} with probability about {power:g}"
 
 
 def _net_benefit(
@@ -985,7 +995,7 @@ def _net_benefit(
     odds, true = threshold / (1.0 - threshold), prevalence * sensitivity
     false = (1.0 - prevalence) * (1.0 - specificity)
     variance = true + odds**2 * false - (true - odds * false) ** 2
-    return _for_mean(variance, width, None, 0.0, level)
+    return _for_mean(variance, width, None, 0.0, level), _outcome(width, None, "", level)
 
 
 def _standardized_net_benefit(
@@ -994,7 +1004,7 @@ def _standardized_net_benefit(
     se, sp, phi = sensitivity, specificity, prevalence
     q = (1.0 - phi) / phi * threshold / (1.0 - threshold)
     parts = se * (1.0 - se) / phi, q**2 * sp * (1.0 - sp) / (1.0 - phi), (q * (1.0 - sp)) ** 2 / (phi * (1.0 - phi))
-    return _for_mean(sum(parts), width, None, 0.0, level)
+    return _for_mean(sum(parts), width, None, 0.0, level), _outcome(width, None, "", level)
 
 
 def _gain(
@@ -1010,7 +1020,9 @@ def _gain(
     odds, missed = threshold / (1.0 - threshold), prevalence * (1.0 - sensitivity)
     spared = (1.0 - prevalence) * specificity
     gain = odds * spared - missed
-    rows, why = _for_mean(missed + odds**2 * spared - gain**2, width, power, gain, level)
+    shown = f"a gain of {number(gain)} over treating all"
+    rows = _for_mean(missed + odds**2 * spared - gain**2, width, power, gain, level)
+    why = _outcome(width, power, shown, level)
     if not rows <= _MOST_ROWS:
         return rows, why, None
     rows = max(math.ceil(rows), 2)  # a single row shows no spread
@@ -1027,7 +1039,7 @@ def _gain(
     if close(found, _SLACK):
         return rows, why, None
     enough = _enough(rows, lambda n: close(drawn(n), 0.0))
-    came = _outcome(None if width is None else found, round(found, 3), gain, level)
+    came = _outcome(None if width is None else found, round(found, 3), shown, level)
     return rows, _too_few(came, asked, enough, prevalence), enough
 
 
@@ -1045,7 +1057,7 @@ def _drawn_gains(rows: int, shares: Sequence[float], odds: float, level: float) 
 
 
 def _too_few(came: str, asked: float, enough: int, prevalence: float) -> str:
-    takes = f"{asked:g} takes about {count(enough)} rows, {count(math.ceil(enough * prevalence))} of them positive"
+    takes = f"{asked:g} takes about {count(enough)} rows, {_positives(_events(enough * prevalence))}"
     return f"enough by the normal formula, but {came}; {takes}"
 
 
@@ -1069,12 +1081,14 @@ def _regret(
     power: float | None = None,
     difference: float = 0.0,
 ) -> tuple[float, str]:
-    return _for_mean(standard_deviation**2, width, power, difference, level)
+    came = _outcome(width, power, f"a difference of {number(difference)}", level)
+    rows = _for_mean(standard_deviation**2, width, power, difference, level)
+    return rows, f"where some {_CARRYING} rows or more carry the largest costs, {came}"
 
 
 def _o_to_e(*, prevalence: float, width: float, level: float, o_to_e: float = 1.0) -> tuple[float, str]:
     error = math.asinh(width / (2.0 * o_to_e)) / _z(0.5 + level / 2.0)
-    why = f"the {level_name(level)} interval of an O:E of {number(o_to_e)} is then {number(width)} wide"
+    why = f"the {level_name(level)} interval of an O:E of {number(o_to_e)} is then about {number(width)} wide"
     return (1.0 - prevalence) / (prevalence * error**2), why
 
 
@@ -1087,8 +1101,13 @@ def _slope(*, linear_predictor: tuple[float, float], width: float, level: float)
     information = weight * density * odds / (1.0 + odds) ** 2
     centre = float(information @ x) / float(information.sum())
     error = width / (2.0 * _z(0.5 + level / 2.0))
-    why = f"the {level_name(level)} interval of the calibration slope is then {number(width)} wide"
-    return 1.0 / (error**2 * float(information @ (x - centre) ** 2)), why
+    rows = 1.0 / (error**2 * float(information @ (x - centre) ** 2))
+    positive = float(weight * density @ (np.where(x < 0.0, odds, 1.0) / (1.0 + odds)))
+    positive += 1.0 - NormalDist(mean, spread).cdf(edges[-1])
+    why = f"the {level_name(level)} interval of the calibration slope is then about {number(width)} wide"
+    if (rarer := rows * min(positive, 1.0 - positive)) < _CARRYING:
+        why += f", and wider than that with only {count(math.ceil(rarer))} rows of the rarer class"
+    return rows, why
 
 
 def _auc(*, auc: float, prevalence: float, width: float, level: float) -> tuple[float, str, int | None]:
