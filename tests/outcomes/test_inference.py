@@ -280,10 +280,13 @@ def test_error_of_every_metric_is_that_of_the_derivative(rows, name, options):
 def test_table_keeps_that_its_weights_are_estimated(rows):
     data, score, _ = rows
     table = ScoreTable.from_predictions(TimeToEvent(**data), score)
-    plain = ScoreTable.from_predictions([0, 1], [0.2, 0.3])
-    for kept in (ScoreTable.from_json(table.to_json()), plain.merge(table), table.recalibrated()):
+    known = TimeToEvent(event=[0, 1], time=[2.0, 0.5], horizon=data["horizon"])  # nobody is censored before it
+    whole = ScoreTable.from_predictions(known, [0.2, 0.3])
+    for kept in (ScoreTable.from_json(table.to_json()), whole.merge(table), table.recalibrated()):
         assert kept.estimated_weights
-    assert not ScoreTable.from_json(plain.to_json()).estimated_weights
+    assert not ScoreTable.from_json(whole.to_json()).estimated_weights
+    with pytest.raises(ValueError, match="merge needs tables of the same outcome"):
+        ScoreTable.from_predictions([0, 1], [0.2, 0.3]).merge(table)
 
 
 @pytest.mark.parametrize(
