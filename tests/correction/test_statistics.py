@@ -303,6 +303,17 @@ def test_e_value_is_the_mean_of_the_bets(weighted, rows_at_once, monkeypatch):
     assert found.largest == pytest.approx(course.max(), rel=1e-9)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_e_value_leaves_certain_scores_that_are_right_aside(weighted):
+    y, g, *w = sample(5, 300, weighted=weighted)
+    at = np.array([0, 7, 150, 300])
+    more_y, more_g = np.insert(y, at, [True, False, True, False]), np.insert(g, at, [1.0, 0.0, 1.0, 0.0])
+    plain = sequential_e_value(y, g, w[0] if w else None, 0.05)
+    found = sequential_e_value(more_y, more_g, np.insert(w[0], at, w[0].max()) if w else None, 0.05)
+    assert found.last == pytest.approx(plain.last, rel=1e-12)
+    assert found.largest == pytest.approx(plain.largest, rel=1e-12)
+
+
 def test_e_value_crosses_where_the_evidence_first_suffices():
     rng = np.random.default_rng(6)
     g = rng.uniform(0.1, 0.9, 9000)
