@@ -5,7 +5,6 @@ import math
 import re
 
 import numpy as np
-import polars as pl
 import pytest
 
 from stakes import PartlyVerified, ScoreTable, TimeToEvent, costs, evaluate, evaluate_frame
@@ -61,7 +60,7 @@ def test_counts_of_tied_scores_with_weights_are_those_of_the_rows_or_left_out():
     p, w = np.round(Q, 2).clip(0.01, 0.99), RNG.choice([1.0, 9.0], 1500, p=[0.8, 0.2])
     inside = (p >= RANGE[0]) & (p <= RANGE[1])
     by_rows = evaluate(Y, {"a": p}, costs=RANGE, sample_weight=w)
-    frame = pl.LazyFrame({"y": Y, "a": p, "w": w})
+    frame = pytest.importorskip("polars").LazyFrame({"y": Y, "a": p, "w": w})
     lazy = evaluate_frame(frame, label="y", models=["a"], weight="w", costs=RANGE)
     halves = [KeptEvaluation.of(evaluate(Y[k::2], {"a": p[k::2]}, costs=RANGE, sample_weight=w[k::2])) for k in (0, 1)]
     table = ScoreTable.from_predictions(Y, p, sample_weight=w)
