@@ -5,11 +5,12 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from stakes.outputs.serialization import Location
 from stakes.tables import DataError, file_digest, read_predictions
@@ -366,10 +367,10 @@ def meaning(text):
     """Say what the csv module makes of a file: labels and scores, or None where it cannot be read."""
     try:
         records = [
-            # a blank line is no record; a line of two quotes is one of a single empty field
+            # a blank line is no record; a line of two quotes, or of blanks between them, is one of a single field
             r
             for r in csv.reader(io.StringIO(text, newline=""), strict=True)
-            if "".join(r).strip() or len(r) > 1 or r == [""]
+            if "".join(r).strip() or len(r) > 1 or r == [""] or (r and re.search(rf'[\r\n]"{re.escape(r[0])}"', text))
         ]
         header, *rows = records
         at = header.index("a")
@@ -391,6 +392,7 @@ def _has(count, record):
     st.sampled_from(["\n", "\r\n"]),
     st.sampled_from(["", "\n", "\n\n"]),
 )
+@example("y,a,t", [("0", [1, 0], '\r" "', "0.5")], "\n", "")
 def test_quotes_of_every_kind_mean_what_the_csv_module_says_or_are_refused(tmp_path_factory, header, lines, end, last):
     rows = [",".join([y, *([note, score][i] for i in order)]) for y, order, note, score in lines]
     text = end.join([header, *rows]) + last
