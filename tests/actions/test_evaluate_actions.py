@@ -215,6 +215,17 @@ def test_a_cluster_of_most_rows_leaves_the_announced_cost_untested():
     assert found.sentence.endswith("; one cluster holds too much of the weight to test the difference.")
 
 
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "not beyond chance"), (0.7, "beyond chance")])
+def test_a_difference_is_said_to_be_beyond_chance_where_its_p_value_is_small(factor, verdict):
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.05, 0.4, 600)
+    y = rng.random(600) < p
+    said = np.stack([1.0 - factor * p, factor * p], axis=1)
+    found = decision_calibration_test(y.astype(int), said, matrices=[[0, 1], [3, 0]])
+    assert (found.p_value < 0.05) == (verdict == "beyond chance")
+    assert f", a difference {verdict} (p" in found.sentence
+
+
 @pytest.mark.simulation
 def test_calibrated_probabilities_of_patients_are_seldom_beyond_chance():
     said = np.zeros(2)

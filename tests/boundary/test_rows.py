@@ -126,6 +126,8 @@ def test_rows_of_weight_zero_are_as_if_absent():
         (([0, 1], [0.2, 0.4], [1.0, np.nan]), "uncertainty.*index 1"),
         (([0, 1], [0.2, np.inf], [1.0, 2.0]), "y_score.*index 1"),
         (([0, 2, 1], [0.2, 0.4, 0.5], [1, 2, 3]), "y_true must hold two values"),
+        (([0, 2, 1, 3, 4], [0.2] * 5, [1] * 5), r"y_true must hold two values, got 5 \(0, 1, 2, 3, 4\)"),
+        (([0, 2, 1, 3, 4, 5], [0.2] * 6, [1] * 6), r"y_true must hold two values, got 6 \(0, 1, 2, 3, 4, \.\.\.\)"),
     ],
 )
 def test_bad_rows_are_named(arguments, message):

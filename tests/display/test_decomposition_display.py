@@ -40,6 +40,7 @@ def test_score_is_equal_along_each_line_and_written_beside_it(rows):
     uncertainty = shown.decompositions["sharp"].uncertainty
     starts = [line.get_xy1()[1] for line in shown.score_lines_]
     assert starts[0] == 0.0
+    assert {line.get_xy1()[0] for line in shown.score_lines_} == {0.0}  # where nothing is miscalibrated
     assert {line.get_slope() for line in shown.score_lines_} == {1.0}
     named = {text.get_text(): text.xy for text in shown.ax_.texts}
     assert named.pop("no skill")[0] == pytest.approx(shown.ax_.texts[0].xy[1])
