@@ -1,8 +1,8 @@
 """Which tests README's command leaves out, for ``.ci/run`` to run: `slow.txt`, made by ``python -m tests.slow``.
 
-A test is left out that takes long on the processor for what it adds: no statement that those which stay do not reach,
-or so few that each would take a fifth of a second. Of each file of tests the quickest stays. A line of `slow.txt` names
-a test, or all cases of a parametrised one.
+A test is left out if it takes long on the processor and adds little: it reaches no other statements than the tests that
+stay, or so few that each of them would take a fifth of a second. Of each file of tests the quickest stays. A line of
+`slow.txt` names a test, or all cases of a parametrised one.
 
 Two runs come first, whose results lie in a folder: ``SECONDS=FOLDER python -m pytest -p tests.slow -m 'not simulation
 and not thorough'`` writes what each test takes, and `tests.mutants` keeps which statements it reaches; what that file

@@ -263,3 +263,11 @@ def test_rises_and_begins_may_be_of_every_kind_of_list():
 def referred():
     rows, scores = [0, 1, 1, 0, 0] * 200, [0.1, 0.8, 0.3, 0.6, 0.2] * 200
     return CostMonitor((0.2, 0.6), reference=KeptEvaluation.of(evaluate(rows, {"a": scores}, costs=(0.2, 0.6))))
+
+
+def test_no_rise_of_a_reference_that_costs_nothing_can_be_planned():
+    y = np.arange(400) % 2
+    kept = KeptEvaluation.of(evaluate(y, {"perfect": 0.98 * y + 0.01}, costs=0.3))
+    plan = plan_watch(CostMonitor(0.3, reference=kept), rows_per_day=50)
+    assert (plan.mean, plan.largest_rise) == (0.0, 0.0)
+    assert set(plan.delays.values()) == {None}

@@ -500,10 +500,9 @@ class Delays(Tabular):
         console.print_table(out, rich_table(rows, columns, STYLE, names=0, close=True), names=0)
         out.print(Text("Half of all alarms come sooner, and half later, about; a tenth take twice as long."))
         if any(row["days"] == "cannot be planned" for row in rows):
-            out.print(Text("A rise cannot be planned where even all rows, each a step dearer, would not make it."))
+            out.print(Text("A rise cannot be planned if costs would not rise so much even if every row became dearer."))
         if self.unit == "day":
-            out.print(Text("Days are taken to differ by chance of their rows alone: where they differ by more, alarms"))
-            out.print(Text("come later, as plan_watch says where they are stated by reference_days= (in Python)."))
+            out.print(Text("Days that differ by more than chance delay alarms (reference_days= in Python)."))
 
 
 def run_plan(kept: str, rows: int, asked: Asked, delivery: console.Delivery) -> None:

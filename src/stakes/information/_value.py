@@ -294,7 +294,7 @@ class ValueOfInformation(Tabular):
     evpi : float
         Expected value of perfect information, which is the expected loss of choosing now, per decision.
     p_best : dict of str to float
-        Probability that each model, "treat all" and "treat none" is the best; each of those that decide alike is.
+        Probability that each model, "treat all" and "treat none" is the best; models that decide alike have the same.
     p_useful : dict of str to float
         Probability that each model is better than treating all and treating no one.
     evsi : dict of int to float

@@ -1064,7 +1064,7 @@ class WatchPlan(Tabular):
     budget, mean : float
         The mean cost above which the evidence grows, and that of the reference.
     largest_rise : float
-        The rise for which every row becomes dearer: a larger one cannot be planned.
+        The rise for which every row becomes dearer: a larger one cannot be planned, nor any if no row costs anything.
 
     Examples
     --------
@@ -1182,8 +1182,8 @@ def _expected(asked: Question, known: Reference, rows: int, factor: float) -> Fl
 
 
 def largest_rise(known: Reference, largest: float) -> float:
-    """Rise for which every row becomes dearer, as of :func:`_risen`."""
-    return math.inf if known.mean == 0.0 else known.square / known.mean**2 + largest * known.mean / known.square - 2.0
+    """Rise for which every row becomes dearer, as of :func:`_risen`; 0 where no row costs anything."""
+    return known.square / known.mean**2 + largest * known.mean / known.square - 2.0 if known.mean > 0.0 else 0.0
 
 
 def _risen(known: Reference, factor: float, largest: float) -> tuple[float, float]:
@@ -1192,8 +1192,6 @@ def _risen(known: Reference, factor: float, largest: float) -> tuple[float, floa
     Rows that cost nothing or ``dear`` have the reference's moments: what cost nothing comes to cost ``dear``, and what
     was dear the most that a row can.
     """
-    if known.mean == 0.0:
-        return 0.0, 0.0
     dear = known.square / known.mean
     often, share = known.mean / dear, (factor - 1.0) / largest_rise(known, largest)
     more = (1.0 - often) * dear**2 + often * (largest**2 - dear**2)
