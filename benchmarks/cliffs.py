@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 
@@ -380,6 +381,35 @@ def scorer_inputs(size, _folder):
     return model, scorer, x, y
 
 
+ROUNDS = 20
+
+
+def boosting_inputs(size, _folder):
+    """Few rows to train on, so that what a round takes is what it takes to evaluate so many."""
+    import xgboost
+
+    rng = np.random.default_rng(SEED)
+    x = rng.normal(size=(size + 1000, 4))
+    y = (x[:, 0] + rng.normal(size=len(x)) > 0).astype(int)
+    return [xgboost.DMatrix(x[rows], y[rows]) for rows in (slice(1000), slice(1000, None))]
+
+
+def boosted(sets, **evaluated_by):
+    import xgboost
+
+    asked = {"objective": "binary:logistic", "nthread": 1, **evaluated_by.pop("params", {})}
+    xgboost.train(asked, sets[0], ROUNDS, evals=[(sets[1], "eval")], verbose_eval=False, **evaluated_by)
+
+
+def boosted_by_ours(sets):
+    metric = stakes.training.xgboost_metric("bounded_brier_loss", bounds=COSTS)
+    boosted(sets, params={"disable_default_eval_metric": True}, custom_metric=metric)
+
+
+def boosted_by_log_loss(sets):
+    boosted(sets, params={"eval_metric": "logloss"})
+
+
 def areas(inputs):
     return stakes.inference.bootstrap(inputs.y, inputs.score, "roc_auc_score", n_resamples=2000, random_state=0)
 
@@ -404,6 +434,13 @@ PLAIN = limit("evaluate without groups", evaluated, library="stakes")
 SORT = limit("np.sort", sort)
 OF_INTEGERS = limit("ScoreTable of integers", table, library="stakes")
 TO_PAGE = "--report", "page.html"
+BOOSTED = by(
+    f"XGBoost metric, {ROUNDS} rounds",
+    ours("xgboost_metric(bounded_brier_loss)", boosted_by_ours, boosting_inputs),
+    limit("logloss", boosted_by_log_loss, boosting_inputs, "xgboost"),
+    MILLION,
+)
+BOOSTING = (BOOSTED,) if find_spec("xgboost") else ()  # one of the training libraries, which come one by one
 FILES = (
     file_row("file of 4 models, evaluated", 4, MILLION, **READ_AND_EVALUATE),
     file_row("file of 2 models, evaluated", 2, TEN_MILLION, "polars", READ, shown="read_parquet"),
@@ -535,6 +572,7 @@ CALLS = (
         (100, 1000, 10_000),
         (50, 100, 200),
     ),
+    *BOOSTING,
     by(
         "2,000 resampled AUCs",
         ours("bootstrap", areas),
