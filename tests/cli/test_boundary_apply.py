@@ -76,6 +76,31 @@ def test_every_format_is_read_and_written(formats, bench, cli):
     assert [item.name for item in bench.folder.iterdir()] == [f"out{target}"]
 
 
+@pytest.fixture
+def counted():
+    """Return rows of counted evidence, whose scores and uncertainties lie on the limits of what is fitted to them."""
+    rng = np.random.default_rng(4)
+    risk, spread = rng.integers(0, 11, 3000) / 10, np.round(1.0 / rng.integers(3, 14, 3000), 2)
+    return pl.DataFrame({"outcome": (rng.random(3000) < risk).astype(int), "risk": risk, "spread": spread})
+
+
+def test_rows_of_a_file_in_single_precision_are_decided_as_in_double_precision(counted, cli, tmp_path):
+    boundary = fit_boundary(*(counted[name].to_numpy() for name in ("outcome", "risk", "spread")), min_precision=0.9)
+    (tmp_path / "boundary.json").write_text(boundary.to_json(), encoding="utf-8")
+    known = by_hand(tmp_path / "boundary.json", counted)
+    counted.with_columns(pl.col("risk", "spread").cast(pl.Float32)).write_parquet(tmp_path / "single.parquet")
+    roles = ["--score", "risk", "--uncertainty", "spread"]
+    asked = [tmp_path / "boundary.json", tmp_path / "single.parquet", *roles, "--json"]
+    page = json.loads(cli(*ASK, *asked, "-o", tmp_path / "decided.csv").out)
+    assert 0 < sum(known) < len(known)
+    assert pl.read_csv(tmp_path / "decided.csv")["decision"].to_list() == known
+    assert sum(level["selected"] for level in page["levels"]) == page["selected"] == sum(known)
+    level = np.searchsorted(boundary.cuts, counted["spread"].to_numpy())
+    assert [each["rows"] for each in page["levels"]] == np.bincount(level).tolist()
+    watched = json.loads(cli("boundary", "monitor", *asked, "--label", "outcome").out)
+    assert watched["files"][0]["selected"] == sum(known)
+
+
 def test_summary_counts_by_level(kept, new, frame, cli):
     outcome = cli(*ASK, kept, new, "--json")
     assert outcome.code == 0, outcome.err

@@ -169,7 +169,7 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     The sign bit of a non-negative float is free: its bit pattern, shifted left by one, carries the label in the
     lowest bit and still sorts like the number. Scores that were float32 sort as such, in half the time.
     """
-    half = _is_single(score)
+    half = is_single(score)
     real: Any = np.float32 if half else np.float64
     whole: Any = np.uint32 if half else np.uint64
     memory = np.empty(0 if half else len(score) + 2)
@@ -206,8 +206,16 @@ def _count_sorted(y: NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats, 
     return distinct, *_counts(label, new, len(distinct))
 
 
-def _is_single(score: Floats) -> bool:
-    """Whether every score is exactly a float32; usually decided by the first block."""
+def is_single(score: Floats) -> bool:
+    """Whether every score is exactly a float32; usually decided by the first block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stakes.base.numerics import is_single
+    >>> is_single(np.array([0.5, 0.7])), is_single(np.array([0.5, np.float32(0.7)]))
+    (False, True)
+    """
     with np.errstate(over="ignore"):
         return all(np.array_equal(score[part].astype(np.float32), score[part]) for part in blocks(len(score)))
 

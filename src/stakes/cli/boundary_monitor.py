@@ -96,11 +96,23 @@ class Tally:
         """Return 1 inside the boundary and 0 outside."""
         import numpy as np
 
+        from stakes.base.formulas import rounded
+
+        score, uncertainty = _as_written(score), _as_written(uncertainty)
         decision = self.boundary.predict(score, uncertainty)
-        level = np.searchsorted(self.boundary.cuts, uncertainty, side="left")
+        level = np.searchsorted(rounded(self.boundary.cuts, uncertainty), uncertainty, side="left")
         self.rows += np.bincount(level, minlength=len(self.rows))
         self.selected += np.bincount(level[decision == 1], minlength=len(self.rows))
         return decision
+
+
+def _as_written(column: "NDArray[np.float64]") -> "NDArray[Any]":
+    """Return numbers that all are of single precision in it, as a file held them; 0.7 is 0.69999999 there."""
+    import numpy as np
+
+    from stakes.base.numerics import is_single
+
+    return column.astype(np.float32) if is_single(column) else column
 
 
 def run_apply(request: ApplyJob, where: console.RowsOut) -> None:
@@ -483,7 +495,7 @@ def _digest(file: str, counted: list[dict[str, Any]]) -> str | None:
 
 def _selected(rows: Any, boundary: "Boundary") -> "NDArray[np.intp]":
     if len(rows.scores) == 2:
-        return boundary.predict(*rows.scores).nonzero()[0]
+        return boundary.predict(*map(_as_written, rows.scores)).nonzero()[0]
     (decision,) = rows.scores
     odd = (decision != 0.0) & (decision != 1.0)
     if odd.any():
