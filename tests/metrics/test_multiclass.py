@@ -424,6 +424,20 @@ def test_names_of_columns_that_are_no_labels_do_not_matter():
         assert penalized_brier_loss([1, 2], frame(prob, columns=names)) == expected
 
 
+@pytest.mark.parametrize("metric", [penalized_brier_loss, penalized_log_loss, one_vs_rest_bounded_loss, ordinal_loss])
+def test_many_rows_none_of_class_0_ask_whether_labels_count_from_0_or_from_1(metric):
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(4), 60), rng.integers(1, 4, 60)  # of 0 to 3, or of 1 to 4
+    asked = "^y_true holds labels from 1 to 3 and no 0, and y_prob has 4 columns: pass labels=range"
+    with pytest.raises(ValueError, match=asked):
+        metric(label, prob)
+    from_0, from_1 = (metric(label, prob, labels=range(k, k + 4)) for k in (0, 1))
+    with_one_of_0 = metric(np.append(label, 0), np.vstack([prob, prob[:1]]), sample_weight=[1.0] * 60 + [0.0])
+    assert (from_0, from_1) == pytest.approx((with_one_of_0, metric(label - 1, prob)), rel=1e-12)
+    assert abs(from_1 - from_0) > 1e-3
+    assert metric(label[:4], prob[:4]) == metric(label[:4], prob[:4], labels=range(4))  # few rows may lack any class
+
+
 def test_models_whose_columns_name_other_classes_are_refused():
     frame, prob = pytest.importorskip("pandas").DataFrame, np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]] * 30)
     y, options = [1, 2] * 30, {"matrices": 1 - np.eye(3)}

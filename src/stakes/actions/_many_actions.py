@@ -1191,8 +1191,8 @@ def evaluate_actions(
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
-        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
-        the last class.
+        names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
+        it, for they may count from 1.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0, linearised in the errors.
     clusters : array_like of shape (n,), optional

@@ -96,8 +96,8 @@ def penalized_brier_loss(
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
-        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
-        the last class.
+        names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
+        it, for they may count from 1.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -177,8 +177,8 @@ def penalized_log_loss(
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
-        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
-        the last class.
+        names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
+        it, for they may count from 1.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -340,8 +340,8 @@ def one_vs_rest_bounded_loss(
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
-        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
-        the last class.
+        names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
+        it, for they may count from 1.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -641,8 +641,8 @@ def cost_matrix_loss(
     labels : array_like, optional
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
-        names its columns by other whole numbers that hold all labels: of an array 1, 2, ... need it where no row is of
-        the last class.
+        names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
+        it, for they may count from 1.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -712,7 +712,7 @@ def ordinal_loss(
         a frame names the columns, or its order is the sorted one; or ``y_true`` is one-hot with columns in an order of
         texts that is not the sorted one and not another in ``y_prob``.
         Whole numbers below the number of columns are column numbers, unless a frame names its columns by other whole
-        numbers that hold all labels: of an array 1, 2, ... need it where no row is of the last class.
+        numbers that hold all labels. More rows than columns, none of them of class 0, need it: they may count from 1.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
