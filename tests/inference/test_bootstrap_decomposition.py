@@ -105,6 +105,38 @@ def test_cross_fit_is_isotonic_regression_on_the_other_folds(decimals, weighted)
             np.testing.assert_allclose([fit.values[fit.below[at]], fit.values[fit.above[at]]], expected, atol=1e-12)
 
 
+def isotonic_blocks(score, y, weight):
+    """Distinct scores, the block of each and the rate of each block: neighbours whose rates do not rise are merged."""
+    blocks = []
+    for s in np.unique(score):
+        mine = score == s
+        blocks.append([[s], weight[mine & y].sum(), weight[mine].sum()])
+        while len(blocks) > 1 and blocks[-2][1] * blocks[-1][2] >= blocks[-1][1] * blocks[-2][2]:
+            last = blocks.pop()
+            blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
+    return blocks
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cross_fit_of_few_rows_is_that_of_blocks_merged_one_by_one(weighted):
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        n = int(rng.integers(4, 12))
+        y, score = rng.random(n) < rng.random(), rng.integers(0, rng.integers(1, 8), n) / 8.0
+        weight = rng.choice([0.5, 1.0, 2.0], n) if weighted else np.ones(n)
+        fit = cross_fit(BinarySample(y, score, weight if weighted else None), 2, np.random.default_rng(1))
+        whole = isotonic_blocks(score, y, weight)
+        mine = [next(block for block in whole if s in block[0]) for s in score]
+        assert fit.share.tolist() == [0.5 if len(scores) == 1 else 0.75 for scores, _, _ in mine]
+        rates = [[ups / total for _, ups, total in mine], [], []]
+        for s, fold in zip(score, fit.fold, strict=True):
+            rest = fit.fold != fold
+            others = {t: u / w for ts, u, w in isotonic_blocks(score[rest], y[rest], weight[rest]) for t in ts}
+            rates[1].append(others[max((t for t in others if t <= s), default=min(others))])
+            rates[2].append(others[min((t for t in others if t >= s), default=max(others))])
+        np.testing.assert_allclose(fit.values[[fit.fitted, fit.below, fit.above]], rates, atol=1e-12)
+
+
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(2, 10), st.integers(0, 99))
 def test_folds_share_each_class_evenly(labels, cv, seed):
     y = np.array(labels)

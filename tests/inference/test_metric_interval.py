@@ -473,6 +473,24 @@ def test_skill_needs_five_of_each_class():
     assert result.note == "only 4 positives: an interval needs 5"
 
 
+@pytest.mark.parametrize("name", ["roc_auc_score", "auc_regret", "partial_auc_score"])
+@pytest.mark.parametrize(("rare", "of"), [(0, "negative"), (1, "positive")])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_areas_say_which_class_has_fewer_than_three_rows(name, rare, of, weighted):
+    a, b = np.random.default_rng(3).uniform(0.01, 0.99, (2, 48))
+    for few in range(4):
+        y, weight = np.repeat([rare, 1 - rare, rare], [few, 40, 5]), np.repeat([1.0, 0.0], [few + 40, 5])
+        known = {"pos_label": 1, "sample_weight": weight if weighted else None}
+        n = len(y) if weighted else few + 40  # the last rows weigh nothing
+        found = metric_interval(y[:n], a[:n], name, **known)
+        gap = metric_difference(y[:n], a[:n], b[:n], name, **known)
+        for value, one in ((found.value, found), (gap.difference, gap)):
+            assert math.isnan(value) == (few == 0)
+            said = f"only {few} {of}{'s' if few != 1 else ''}: an interval needs 3"
+            assert (one.note == said) == (few < 3)
+            assert math.isnan(one.interval[0]) or few == 3
+
+
 @pytest.mark.parametrize(("held", "said"), [([51], "1 cluster"), ([26, 25], "2 clusters")])
 def test_skill_needs_five_clusters_of_each_class_and_says_so(held, said):
     y, a = np.repeat([1, 0], [51, 200]), np.random.default_rng(0).uniform(0.01, 0.99, 251)
