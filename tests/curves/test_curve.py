@@ -1,5 +1,7 @@
 """Curves closed on the left, vertical steps, and the axis of inverse odds."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,42 @@ def test_vertical_step_has_both_ends_and_no_area(closed):
     x, y, error = curve.thinned()
     assert (x.tolist(), y.tolist()) == ([0, 0, 0.5, 0.5, 1, 1], [0, 0, 0.5, 1, 1, 1])
     assert error == 0.0
+
+
+@pytest.mark.parametrize("ends", [(0, 1200), (200, 1000)])
+@pytest.mark.parametrize("most", [2, 7, 100, 800, 801, 1200, 1201])
+def test_thinned_picture_keeps_points_even_by_value_and_by_rank_and_the_largest_jumps(most, ends):
+    rng = np.random.default_rng(3)
+    knots, levels, slope = (np.arange(1201) / 1200.0) ** 2.5, rng.normal(size=1200), rng.normal(size=1200)
+    curve = Curve("steps", knots, levels, slope, start=levels[0])
+    some = slice(ends[0], ends[1] + 1)
+    left = np.append(levels[0], levels + slope * knots[1:])[some]
+    right = np.append(levels + slope * knots[:-1], 0.0)[some]
+    right[-1], knots = left[-1], knots[some]
+    x, y, error = curve.thinned(most, low=knots[0], high=knots[-1])
+    last, parts = len(knots) - 1, max(most // 4, 2) - 1
+    kept = {*np.argsort(-np.abs(right - left))[: most // 2], *(last * j // parts for j in range(parts + 1))}
+    for value in np.linspace(knots[0], knots[-1], parts + 1):
+        kept.add(np.flatnonzero(knots >= value)[0])
+    kept = sorted(kept if most <= last else range(last + 1))
+    assert x.tolist() == np.repeat(knots[kept], 2).tolist()
+    assert y == pytest.approx(np.column_stack([left[kept], right[kept]]).ravel(), rel=1e-12)
+    gaps = [0.0]
+    for a, b in pairwise(kept):
+        line = np.interp(knots[a + 1 : b], knots[[a, b]], [right[a], left[b]])
+        gaps += [*np.abs(left[a + 1 : b] - line), *np.abs(right[a + 1 : b] - line)]
+    assert error == pytest.approx(max(gaps), rel=1e-9)
+
+
+def test_part_of_a_picture_has_its_ends_in_order_within_the_domain():
+    curve = net_benefit_curve([0, 1, 1], [0.2, 0.4, 0.7])
+    with pytest.raises(ValueError, match=r"low, high must be in order within \[0, 1\], got \(0\.6, 0\.2\)"):
+        curve.thinned(low=0.6, high=0.2)
+    with pytest.raises(ValueError, match=r"low, high must be in order within \[0, 1\], got \(1\.5, None\)"):
+        curve.thinned(low=1.5)
+    x, y, error = curve.thinned(low=0.4, high=0.4)
+    assert (x.tolist(), error) == ([0.4, 0.4], 0.0)
+    assert y[1] == curve.at(0.4)
 
 
 def test_straight_line_keeps_its_ends():

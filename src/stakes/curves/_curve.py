@@ -191,6 +191,11 @@ class Curve:
         error : float
             Largest vertical distance at any knot that was left out.
 
+        Raises
+        ------
+        ValueError
+            Unless the ends are in order within the domain.
+
         Examples
         --------
         >>> from stakes import regret_curve
@@ -200,6 +205,8 @@ class Curve:
         """
         lo, hi = self._drawn_ends(low, high)
         check_whole(max_points, "max_points", 2)
+        if lo > hi:
+            raise self._disordered(low, high)
         inner = self.knots[(self.knots > lo) & (self.knots < hi)]
         knots = np.concatenate([[lo], inner, [hi]])
         knots = knots[np.concatenate([[True], knots[1:] > knots[:-1]])]
@@ -210,7 +217,7 @@ class Curve:
         y = np.column_stack([left[keep], right[keep]]).ravel()
         if len(keep) == len(knots):
             return x, y, 0.0
-        segment = np.clip(np.searchsorted(knots[keep], knots, side="left") - 1, 0, len(keep) - 2)
+        segment = np.maximum(np.searchsorted(knots[keep], knots, side="left") - 1, 0)
         x0, x1 = knots[keep][segment], knots[keep][segment + 1]
         line = right[keep][segment] + (left[keep][segment + 1] - right[keep][segment]) * (knots - x0) / (x1 - x0)
         out = np.ones(len(knots), dtype=bool)
@@ -256,11 +263,14 @@ class Curve:
             lo = min(0.01, hi / 2.0, *inner[:1])
         return lo, hi
 
+    def _disordered(self, low: float | None, high: float | None) -> ValueError:
+        span = f"[{self.knots[0]:g}, {self.knots[-1]:g}]"
+        return ValueError(f"low, high must be in order within {span}, got ({low}, {high}).")
+
     def _between(self, a: float, b: float, given: tuple[float | None, float | None]) -> tuple[slice, Floats]:
         """Pieces between two points and the edges of these, or raise unless the points are in order and inside."""
         if not self.knots[0] <= a <= b <= self.knots[-1]:
-            span = f"[{self.knots[0]:g}, {self.knots[-1]:g}]"
-            raise ValueError(f"low, high must be in order within {span}, got ({given[0]}, {given[1]}).")
+            raise self._disordered(*given)
         first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
         last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
         edges = self.knots[first : last + 1].copy()
@@ -341,13 +351,14 @@ def product(slope: Floats, factor: Floats) -> Floats:
 
 
 def _important(knots: Floats, left: Floats, right: Floats, max_points: int) -> NDArray[np.intp]:
-    """Select knots to keep: evenly spaced ones, and those with the largest jumps."""
+    """Select knots to keep: ones that are evenly spaced, by value and by rank, and those with the largest jumps."""
     if len(knots) <= max_points:
         return np.arange(len(knots))
-    even = np.searchsorted(knots, np.linspace(knots[0], knots[-1], max_points // 4))
-    spread = np.linspace(0, len(knots) - 1, max_points // 4).astype(np.intp)
+    count = max(max_points // 4, 2)  # with both ends
+    even = np.searchsorted(knots, np.linspace(knots[0], knots[-1], count))
+    spread = np.linspace(0, len(knots) - 1, count).astype(np.intp)
     jump = np.argpartition(np.abs(right - left), -(max_points // 2))[-(max_points // 2) :]
-    return np.unique(np.concatenate([[0, len(knots) - 1], even, spread, jump]))
+    return np.unique(np.concatenate([even, spread, jump]))
 
 
 # Curves that are a ratio of two piecewise linear functions: precision over recall, lift over the share selected.
@@ -461,6 +472,11 @@ class RatioCurve(Curve):
             Points in drawing order; it starts at the limit from above.
         error : float
             Largest vertical distance at any knot that was left out.
+
+        Raises
+        ------
+        ValueError
+            Unless the ends are in order within the domain.
 
         Examples
         --------

@@ -95,9 +95,8 @@ def cross_fit(sample: BinarySample, cv: int, rng: np.random.Generator, folds: In
         place = level[rows]
         # places among the others of the last one at or below each score, and of the first one at or above
         up_to, over = (at - np.searchsorted(rows, at) for at in (ends[place], first[place]))
-        low, high = np.maximum(up_to - 1, 0), np.minimum(over, len(y) - len(rows) - 1)
-        below[order[rows]] = filled - 1 + np.searchsorted(starts, low, side="right")
-        above[order[rows]] = filled - 1 + np.searchsorted(starts, high, side="right")
+        below[order[rows]] = filled - 1 + np.searchsorted(starts, np.maximum(up_to - 1, 0), side="right")
+        above[order[rows]] = filled - 1 + np.searchsorted(starts, over, side="right")
         values.append(rates)
         filled += len(rates)
     share = np.where(alone, _ALONE, _POOLED)[fitted]
