@@ -248,10 +248,73 @@ def test_sums_made_of_numbers_are_of_the_usual_positive_class():
     ],
 )
 def test_kept_powers_are_those_of_one_set_of_rows(name, places, value, message):
-    content = json.loads(PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=0.5, rule=0.5).to_json())
-    for place in places:
-        content[name][place] = value
-    with pytest.raises(ValueError, match=message):
+    for unit in (1.0, 1e-20, 1e20):
+        measure = unit * costs.Fixed(0.5)
+        content = json.loads(PairSums.from_predictions([0, 0, 0, 1, 1, 1], ROWS, costs=measure, rule=0.5).to_json())
+        for place in places:
+            content[name][place] = value * unit ** int(name.partition("_d")[2] or 0)
+        with pytest.raises(ValueError, match=message if unit == 1.0 else message.partition(r" \(")[0]):
+            PairSums.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-20, 1e20])
+@pytest.mark.parametrize("weight", [1.0, 1e-8])
+def test_kept_powers_may_differ_by_rounding_in_any_unit_of_cost(unit, weight):
+    rng, labels = np.random.default_rng(2), np.array([0, 0, 0, 1, 1, 1])
+    for y in (labels, labels[:3], labels[3:]):  # both classes, and one alone
+        models, about = {name: values[: len(y)] for name, values in ROWS.items()}, {"rule": 0.5, "pos_label": 1}
+        about |= {"costs": unit * costs.Fixed(0.5), "sample_weight": np.full(len(y), weight)}
+        sums = PairSums.from_predictions(y, models, **about)
+        content = json.loads(sums.to_json())
+        assert_same(PairSums.from_json(json.dumps(content)), sums)
+        for a in (1, 2, 4):
+            noise = np.zeros((len(y), 2, 10))  # of the difference of each row, in all pairs but those of no model
+            noise[np.arange(len(y)), y, :7] = rng.uniform(-1e-14, 1e-14, (len(y), 7)) * 0.5 * unit
+            for b in range(1, a + 1):
+                moved = weight**a * (noise**b).sum(axis=0).ravel()
+                content[f"w{a}_d{b}"] = (np.array(content[f"w{a}_d{b}"]) + moved).tolist()
+        PairSums.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("tiny", [1e-6, 1e-9, 1e-12])
+def test_sums_of_models_that_are_nearly_always_right_come_back(tiny):
+    rng, y = np.random.default_rng(0), np.arange(50) % 3 == 0
+    sure = {name: np.where(y, 1.0 - tiny * rng.random(50), tiny * rng.random(50)) for name in "ac"}
+    sums = PairSums.from_predictions(y, sure | {"b": rng.random(50)}, costs=costs.Uniform(0, 1))
+    assert_same(PairSums.from_json(sums.to_json()), sums)
+
+
+@pytest.mark.parametrize(
+    ("scores", "squares", "fourths", "message"),
+    [
+        ([0.6, 0.1, 0.6, 0.6], [1.75, -0.5, 1.25, 0.75], [1.5, -0.25, 1.75, 1.25], "w2_d2"),
+        ([0.5, 0.6, 0.3, 0.1], [1.0, 0.0, 1.5, 0.25], [1.75, -0.25, 1.25, 0.75], "w4_d3"),
+        ([0.5, 0.7, 0.4, 0.7], [1.5, -0.25, 0.5, 1.0], [-0.25, 1.75, 1.5, -0.5], "w4_d3"),
+        ([0.4, 0.4, 0.1, 0.2], [1.5, 1.5, -0.25, 0.75], [2.0, 1.5, 0.25, -0.25], "w4_d3"),
+    ],
+)
+def test_no_square_of_a_weight_is_negative(scores, squares, fourths, message):
+    mass = np.full(4, sum(squares) ** 0.5 / 3.0)
+    powers = {"w1": mass, "ma": mass, "w2": squares, "w4": fourths}
+    each = [
+        json.loads(PairSums.from_predictions([0], {"a": [s]}, costs=costs.Uniform(0, 1), pos_label=1).to_json())
+        for s in scores
+    ]
+    content = dict(each[0])
+    for name, values in content.items():
+        if isinstance(values, list) and name != "models":
+            by = powers.get(name[:2], np.ones(4))
+            content[name] = sum(w * np.array(one[name], dtype=float) for w, one in zip(by, each, strict=True)).tolist()
+    with pytest.raises(ValueError, match=f"{message} must be a power of the same differences as the other powers"):
+        PairSums.from_json(json.dumps(content))
+
+
+def test_squares_of_differences_are_those_of_two_losses():
+    scores = {"a": [0.8, 0.01, 0.02, 0.9], "b": [0.01, 0.02, 0.01, 0.8]}
+    sums = PairSums.from_predictions([0, 0, 0, 1], scores, costs=costs.Uniform(0, 1), sample_weight=[1, 2, 1, 1])
+    content = json.loads(sums.to_json())
+    content["w2_d2"][PAIR] *= 1.3  # "b" costs next to nothing among negatives: the square is that of "a"
+    with pytest.raises(ValueError, match="w2_d2 must be what products of two losses allow for 'a' less 'b'"):
         PairSums.from_json(json.dumps(content))
 
 

@@ -201,8 +201,8 @@ class _CheckedSums:
             for a, b in ((2, 2), (4, 2), (4, 4)):
                 below = self.power(a, b - 2) * self.max_loss**2 * (1.0 + _SCALED) + FLOOR * self.largest(a, b)
                 self.require(self.power(a, b) <= below, f"w{a}_d{b}", "at most what the largest loss allows")
-            reached = np.abs(self.power(4, 3)) <= self.max_loss * self.power(4, 2) * (1.0 + _SCALED) + floor[2]
-            self.require(reached, "w4_d3", "at most what the largest loss allows")
+            most = self.max_loss * self.power(4, 2) * (1.0 + _SCALED) + FLOOR * self.largest(4, 3)
+            self.require(np.abs(self.power(4, 3)) <= most, "w4_d3", "at most what the largest loss allows")
         for name, orders in (("w2_d2", (0, 1)), ("w4_d3", (0, 1, 2))):
             a = int(name[1])
             matrices = np.array([[self.power(a, r + s) for r in orders] for s in orders])
@@ -231,7 +231,8 @@ class _CheckedSums:
         gram = np.zeros((count + 1, count + 1))
         gram[0, 0] = self.power(2, 0)[0]
         gram[0, 1:] = gram[1:, 0] = linear[own]
-        gram[range(1, count + 1), range(1, count + 1)] = square[own]
+        rounding = ROUNDING * square[own].max()  # of products, which are differences of the squares
+        gram[range(1, count + 1), range(1, count + 1)] = square[own] + rounding
         i, j = np.triu_indices(count, 1)
         at = place_of_pair(i, j, len(self.names))
         gram[i + 1, j + 1] = gram[j + 1, i + 1] = (square[own[i]] + square[own[j]] - square[at]) / 2.0
