@@ -267,6 +267,19 @@ def test_envelope_holds_a_new_curve_as_often_as_stated():
     assert 0.89 <= np.mean(held) <= 0.93
 
 
+@pytest.mark.parametrize("level", [0.6, 0.75, 0.9])
+def test_envelope_is_the_innermost_of_equal_rank_that_holds_enough_curves(level):
+    curves = np.random.default_rng(4).integers(0, 300, (64, 3)).astype(float)
+    below = (curves[None] <= curves[:, None]).sum(axis=1)  # how many of all curves are not beyond each, at each point
+    above = (curves[None] >= curves[:, None]).sum(axis=1)
+    least = np.minimum(below, above).min(axis=1)
+    rank = max(r for r in range(1, 64) if np.mean(least > r) >= level)  # a curve counts itself, a new one does not
+    ordered = np.sort(curves, axis=0)
+    low, high = rank_envelope(curves, level)
+    assert low.tolist() == ordered[rank - 1].tolist()
+    assert high.tolist() == ordered[::-1][rank - 1].tolist()
+
+
 def test_simultaneous_consistency_bounds_hold_whole_isotonic_fits_as_often_as_stated():
     y, p = few_levels()
     band = consistency_band(y, p, thresholds=SCORES, n_resamples=4000)
