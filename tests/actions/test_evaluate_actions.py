@@ -224,6 +224,10 @@ def test_a_difference_is_said_to_be_beyond_chance_where_its_p_value_is_small(fac
     found = decision_calibration_test(y.astype(int), said, matrices=[[0, 1], [3, 0]])
     assert (found.p_value < 0.05) == (verdict == "beyond chance")
     assert f", a difference {verdict} (p" in found.sentence
+    for over, said_of_it in ((0.99, "not beyond chance"), (1.01, "beyond chance")):  # levels on either side of it
+        level = 1.0 - over * found.p_value
+        again = decision_calibration_test(y.astype(int), said, matrices=[[0, 1], [3, 0]], confidence_level=level)
+        assert f", a difference {said_of_it} (p" in again.sentence
 
 
 @pytest.mark.simulation

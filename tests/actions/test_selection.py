@@ -111,7 +111,7 @@ def test_the_bill_of_a_picked_model_allows_for_its_having_been_picked():
     for alone, among in zip(named._records(), picked._records(), strict=True):
         assert among["holm_p_value"] == pytest.approx(min(5 * alone["holm_p_value"], 1.0))
     assert "corrected for selection among 5)." in " ".join(found.conclusion)
-    assert "picked among" not in named.sentence
+    assert "corrected for selection" not in named.sentence
 
 
 def test_a_dear_class_whose_errors_no_row_shows_is_named():

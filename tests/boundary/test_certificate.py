@@ -141,6 +141,31 @@ def test_rows_that_would_do_are_counted_from_what_was_seen_where_the_model_hoped
     assert any(c.abstained and c.rows_needed is None for c in certificates)
 
 
+@pytest.mark.parametrize("n", [30, 60])
+def test_few_positives_that_teach_nothing_are_told_no_number_of_rows_that_is_there_already(n):
+    needed = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y, score = rng.permutation(n) < 2, rng.random(n)
+        boundary = fit_boundary(y, score, np.ones(n), min_precision=0.8, confidence_level=0.9, random_state=seed)
+        needed.append(boundary.certificate.rows_needed)
+    assert None in needed
+    assert all(rows is None or rows > n for rows in needed)
+
+
+@pytest.mark.parametrize("hoped", [1, 29, 30, 31, 500])
+def test_a_model_that_hopes_for_no_more_rows_than_there_were_is_not_believed(hoped, monkeypatch):
+    rng = np.random.default_rng(700)
+    score = rng.random(30)
+    y = rng.random(30) < score**2
+    monkeypatch.setattr(_certificate, "rows_needed", lambda *_: hoped)
+    options = {"min_precision": 0.8, "confidence_level": 0.9, "random_state": 0}
+    found = fit_boundary(y, score, np.ones(30), **options).certificate
+    assert (found.abstained, found.tested_rows, found.selected, found.true_positives) == (True, 24, 1, 1)
+    seen = rows_needed(np.arange(24) < 1.0, 0.8, 0.1)  # one of 24 rows is a positive, and no other is selected
+    assert found.rows_needed == (hoped if hoped > 30 else seen)
+
+
 def test_needed_rows_give_a_power_of_four_fifths():
     learned = np.r_[np.full(100, 0.87), np.full(900, 0.05)]
     n = round(0.8 * 0.1 * rows_needed(learned, 0.8, 0.05))

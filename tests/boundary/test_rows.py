@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.special import expit
 
 from stakes.boundary._problem import (
     BoundaryRows,
@@ -16,7 +17,7 @@ from stakes.boundary._problem import (
     read_covariates,
     rows_to_options,
 )
-from stakes.boundary._rules import LevelRule, ShiftedRule, read_rule
+from stakes.boundary._rules import LevelRule, RankedRule, Ranker, ShiftedRule, read_rule
 from stakes.outputs.serialization import JsonReader
 
 BINNINGS = ["equal_weight", "equal_span", "equal_positive"]
@@ -162,6 +163,24 @@ def test_shifted_rule_moves_the_score_by_the_share_of_the_uncertainty_between_it
     assert flat.select(np.array([0.4, 0.39]), np.array([1.0, 9.0])).tolist() == [True, False]
     for each in (rule, flat):
         assert read_rule(JsonReader(each.to_dict(), "rule")) == each
+
+
+@pytest.mark.parametrize("log_odds", [False, True])
+@pytest.mark.parametrize("vertex", [0.0, 1.0, -1.5])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_region_of_a_ranking_ends_where_its_quadratic_crosses_the_threshold(sign, vertex, log_odds):
+    # log-odds of sign * ((z - vertex)^2 + 2 v) against sign: a distance of sqrt(1 - 2 v) from the vertex
+    coefficients = sign * np.array([vertex**2, -2.0 * vertex, 1.0, 2.0, 0.0, 0.0])
+    scale = 1.0 if log_odds else 5.0
+    ranker = Ranker(coefficients, log_odds, 0.0, scale, np.arange(4.0), np.array([0.0, 0.25, 0.375, 1.0]))
+    rule = RankedRule.of(ranker, float(expit(sign)))
+    for level, rank in enumerate(ranker.ranks):
+        reach = np.sqrt(np.maximum(1.0 - 2.0 * rank, 0.0))
+        z = vertex + np.array([-9.0, -reach - 1e-4, -reach + 1e-4, 0.0, reach - 1e-4, reach + 1e-4, 9.0])
+        inside = (sign * ((z - vertex) ** 2 + 2.0 * rank) >= sign).tolist()
+        assert inside == ([sign > 0.0] * 7 if rank == 1.0 else [sign > 0.0] * 2 + [sign < 0.0] * 3 + [sign > 0.0] * 2)
+        score = expit(z) if log_odds else scale * z
+        assert rule.select(score, np.full(7, float(level))).tolist() == inside
 
 
 def test_rules_say_1_and_0_in_an_expression():

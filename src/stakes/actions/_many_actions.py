@@ -675,7 +675,7 @@ _CLASSES = (
 _ACTIONS = (
     *(TableColumn("action", "action", "text"), TableColumn("share", "share", "share")),
     *(TableColumn("incurred", "cost", "significant"), TableColumn("announced", "announced", "significant")),
-    TableColumn("holm_p_value", "p", "p", 4),
+    TableColumn("holm_p_value", "p", "p"),
 )
 
 

@@ -308,9 +308,9 @@ _SHOWN = (
     *(TableColumn(key, key, "money", 2, f"{key}_ci") for key in ("cost", "gain")),
     TableColumn("auc", "AUC", "number", 3, "auc_ci"),
     TableColumn("more_than_promised", "more than promised", "difference", interval="more_than_promised_ci"),
-    TableColumn("more_than_promised_p_adjusted", "p", "p", 4),
+    TableColumn("more_than_promised_p_adjusted", "p", "p"),
     TableColumn("corrected_miscalibration", "corrected MCB", interval="corrected_miscalibration_ci"),
-    TableColumn("skill_p_adjusted", "p", "p", 4),
+    TableColumn("skill_p_adjusted", "p", "p"),
 )
 _NO_INTERVAL = (math.nan, math.nan)
 _FITTED = 'rule="optimal" is fitted to all rows: of a group its cost alone is known'
