@@ -4,8 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from stakes.boundary import PrecisionMonitor, UncertaintyCalibration, uncertainty_calibrate
+from stakes.boundary._monitor import _BETS
 
 
 def calibration():
@@ -44,6 +46,69 @@ def test_a_history_of_counts_that_fall_is_refused(place, change, rule):
     content["history"][place] |= change
     with pytest.raises(ValueError, match=rule):
         PrecisionMonitor.from_json(json.dumps(content))
+
+
+RIVALS = expit(logit(0.8) - _BETS)  # precisions that the bets against 0.8 are on
+MOST = float(np.mean(((1.0 - RIVALS) / 0.2) ** 5))  # of e_value with five negatives: they come first
+
+
+def watched():
+    """Six positives, five negatives, of which the last raises the alarm, and three positives."""
+    monitor = PrecisionMonitor(0.8, confidence_level=0.8)
+    for labels in ([1] * 6, [0] * 5, [1] * 3):
+        monitor.update(labels)
+    return json.loads(monitor.to_json())
+
+
+@pytest.mark.parametrize("change", [{"alarm_row": 7}, {"alarm_row": 11}, {"max_e_value": MOST * (1.0 - 1e-9)}])
+def test_a_state_that_its_history_allows_is_read(change):
+    content = watched()
+    assert (content["alarm_row"], content["max_e_value"] < MOST) == (11, True)
+    assert PrecisionMonitor.from_json(json.dumps(content | change)).to_dict().items() >= change.items()
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda s: s.update(n_rows=8), "true_positives must be at most n_rows, 8, got 9"),
+        (lambda s: s.update(alarm_row=0), "alarm_row must be null or a row from 1 to 14, got 0"),
+        (lambda s: s.update(alarm_row=15), "alarm_row must be null or a row from 1 to 14, got 15"),
+        (lambda s: s.update(alarm_row=6), "alarm_row must be from 7 to 11, as history says, got 6"),
+        (lambda s: s.update(alarm_row=12), "alarm_row must be from 7 to 11, as history says, got 12"),
+        (lambda s: s["history"][1].update(alarm=False), "alarm_row must be from 12 to 14, as history says, got 11"),
+        (lambda s: s.update(alarm_row=None), "alarm_row must be a row, as max_e_value and confidence_level say"),
+        (lambda s: s.update(confidence_level=0.9), "alarm_row must be null, as max_e_value and confidence_level say"),
+        (lambda s: s["log_capital"].pop(), "log_capital must be 10 numbers, got 9"),
+        (lambda s: s["log_capital"].__setitem__(3, 9.0), "at place 3, as the counts say, got 9"),
+        (lambda s: s.update(e_value=1.000001 * s["e_value"]), "e_value must be .*, as log_capital says"),
+        (lambda s: s.update(max_e_value=0.999999 * s["max_e_value"]), "max_e_value must be from 5.53864.*, as history"),
+        (lambda s: s.update(max_e_value=1.000001 * MOST), f"max_e_value must be from .* to {MOST:.4f}"),
+        (lambda s: s["history"][2].update(e_value=2.0), "history must be such that its last e_value is that of the"),
+        (lambda s: s["history"][2].update(rows=15, precision=0.6), "history must be such that its last rows is that"),
+        (lambda s: s["history"].clear(), "history must be such that its last rows is that of the state, 14"),
+    ],
+)
+def test_a_state_that_contradicts_its_history_is_refused(change, rule):
+    content = watched()
+    change(content)
+    with pytest.raises(ValueError, match=rule):
+        PrecisionMonitor.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("labels", "place", "least", "most"),
+    [([0], 4, 0.0, np.log(2.0)), ([1], 9, 0.0, np.log(2.0) - np.log(RIVALS[9] / 0.8)), ([], 3, -np.inf, -np.inf)],
+)
+def test_capital_beyond_what_any_order_of_the_labels_leaves_is_refused(labels, place, least, most):
+    """One label after a bet of half the stake, the least; the most is all of the stake, and nothing lost."""
+    content = json.loads(PrecisionMonitor(0.8).update(labels).to_json())
+    before = float(content["log_capital"][place])
+    steps = {least - 1e-6: "log_capital", least + 1e-6: "e_value", most - 1e-6: "e_value", most + 1e-6: "log_capital"}
+    for step, entry in steps.items() if labels else [(np.inf, "log_capital")]:
+        content["log_capital"][place] = before + step if labels else 0.0
+        rule = f"at place {place}, as the counts say" if entry == "log_capital" else "as log_capital says"
+        with pytest.raises(ValueError, match=f"{entry} must be .*{rule}"):
+            PrecisionMonitor.from_json(json.dumps(content))
 
 
 def test_a_calibration_comes_back_to_the_last_bit():
