@@ -538,6 +538,35 @@ def test_entries_of_a_kept_boundary_just_beyond_what_the_others_allow_are_refuse
         Boundary.from_json(json.dumps(content))
 
 
+@pytest.mark.parametrize(("weight", "unit"), [(1.0, 1.0), (0.0, 1e-6), (-0.5, 1.0)])
+def test_a_kept_shifted_rule_may_select_what_the_bins_of_the_score_leave_open_and_no_more(weight, unit):
+    """Rows are in 20 bins of the score, their uncertainty anywhere from 0 to 2: each may lie at a corner of these."""
+    rng = np.random.default_rng(0)
+    uncertainty, score = rng.choice([0.0, 1.0, 2.0], 200), unit * np.linspace(0.0, 1.0, 200)
+    y = rng.random(200) < score / unit
+    boundary = fit_boundary(y, score, uncertainty, min_precision="1/100", solver="heuristic_recalibration")
+    content = json.loads(boundary.to_json())
+    edges = np.array(content["cells"]["edges"])
+    cell = np.minimum(np.searchsorted(edges, score, side="right") - 1, len(edges) - 2)
+    corners = np.stack([edges[cell + side] + unit * weight * share for side in (0, 1) for share in (0.0, 1.0)])
+    for threshold in unit * np.array([-0.43, 0.33, 0.58, 1.17]):
+        content["rule"] |= {"weight": unit * weight, "threshold": threshold}
+        sure, open_to = corners.min(axis=0) >= threshold, corners.max(axis=0) >= threshold
+        inside = score + unit * weight * uncertainty / 2.0 >= threshold
+        for some, more in product((inside, sure, open_to), (-1, 0, 1)):
+            selected, found = int(some.sum()) + more, int((some & y).sum())
+            if 0 < found <= selected <= found + (~y).sum():
+                content["levels"] |= {"selected": [selected], "true_positives": [found]}
+                content["value"] = found / int(y.sum())
+                if sure.sum() <= selected <= open_to.sum():
+                    assert Boundary.from_json(json.dumps(content)).selected.sum() == selected
+                else:
+                    with pytest.raises(
+                        ValueError, match=r"levels\.selected must be what the rule selects of the cells"
+                    ):
+                        Boundary.from_json(json.dumps(content))
+
+
 @pytest.mark.parametrize(("place", "value"), [(0, -0.001), (-1, 1.001), (0, 0.99)])
 def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that_follow_from_them(rows, place, value):
     content = json.loads(fit_boundary(*rows, min_precision=0.7, solver="ranker").to_json())
