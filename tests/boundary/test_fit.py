@@ -538,21 +538,20 @@ def test_entries_of_a_kept_boundary_just_beyond_what_the_others_allow_are_refuse
         Boundary.from_json(json.dumps(content))
 
 
-@pytest.mark.parametrize(("weight", "unit"), [(1.0, 1.0), (0.0, 1e-6), (-0.5, 1.0)])
-def test_a_kept_shifted_rule_may_select_what_the_bins_of_the_score_leave_open_and_no_more(weight, unit):
+@pytest.mark.parametrize(("weight", "low", "unit"), [(1.0, 0.0, 1.0), (0.0, -1e-6, 1e-6), (-0.5, 0.0, 1.0)])
+def test_a_kept_shifted_rule_may_select_what_the_bins_of_the_score_leave_open_and_no_more(weight, low, unit):
     """Rows are in 20 bins of the score, their uncertainty anywhere from 0 to 2: each may lie at a corner of these."""
     rng = np.random.default_rng(0)
-    uncertainty, score = rng.choice([0.0, 1.0, 2.0], 200), unit * np.linspace(0.0, 1.0, 200)
-    y = rng.random(200) < score / unit
-    boundary = fit_boundary(y, score, uncertainty, min_precision="1/100", solver="heuristic_recalibration")
-    content = json.loads(boundary.to_json())
-    edges = np.array(content["cells"]["edges"])
-    cell = np.minimum(np.searchsorted(edges, score, side="right") - 1, len(edges) - 2)
-    corners = np.stack([edges[cell + side] + unit * weight * share for side in (0, 1) for share in (0.0, 1.0)])
-    for threshold in unit * np.array([-0.43, 0.33, 0.58, 1.17]):
-        content["rule"] |= {"weight": unit * weight, "threshold": threshold}
+    uncertainty, share = rng.choice([0.0, 1.0, 2.0], 200), np.linspace(0.0, 1.0, 200)
+    y = rng.random(200) < share
+    rows = y, low + unit * share, uncertainty
+    content = json.loads(fit_boundary(*rows, min_precision="1/100", solver="heuristic_recalibration").to_json())
+    bins = np.minimum(np.floor(20.0 * share), 19.0)
+    corners = np.stack([(bins + side) / 20.0 + weight * certain for side in (0, 1) for certain in (0.0, 1.0)])
+    for threshold in (-0.43, 0.33, 0.58, 1.17):
+        content["rule"] |= {"weight": unit * weight, "threshold": low + unit * threshold}
         sure, open_to = corners.min(axis=0) >= threshold, corners.max(axis=0) >= threshold
-        inside = score + unit * weight * uncertainty / 2.0 >= threshold
+        inside = share + weight * uncertainty / 2.0 >= threshold
         for some, more in product((inside, sure, open_to), (-1, 0, 1)):
             selected, found = int(some.sum()) + more, int((some & y).sum())
             if 0 < found <= selected <= found + (~y).sum():
@@ -561,9 +560,7 @@ def test_a_kept_shifted_rule_may_select_what_the_bins_of_the_score_leave_open_an
                 if sure.sum() <= selected <= open_to.sum():
                     assert Boundary.from_json(json.dumps(content)).selected.sum() == selected
                 else:
-                    with pytest.raises(
-                        ValueError, match=r"levels\.selected must be what the rule selects of the cells"
-                    ):
+                    with pytest.raises(ValueError, match=r"levels\.selected must be what the rule selects of the"):
                         Boundary.from_json(json.dumps(content))
 
 
