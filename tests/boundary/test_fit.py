@@ -564,17 +564,24 @@ def test_a_kept_shifted_rule_may_select_what_the_bins_of_the_score_leave_open_an
                         Boundary.from_json(json.dumps(content))
 
 
-@pytest.mark.parametrize(("place", "value"), [(0, -0.001), (-1, 1.001), (0, 0.99)])
-def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that_follow_from_them(rows, place, value):
-    content = json.loads(fit_boundary(*rows, min_precision=0.7, solver="ranker").to_json())
-    Boundary.from_json(json.dumps(content))
+def with_rank(text, place, value):
+    """Change a rank of a kept ranking, and the steps that follow from it."""
+    content = json.loads(text)
     rule = content["rule"]
     rule["ranker"]["ranks"][place] = value
     steps = steps_of(Ranker.read(JsonReader(rule["ranker"], "ranker")), rule["threshold"]).T
     for name, column in zip(rule["steps"], steps, strict=True):
         rule["steps"][name] = [x if np.isfinite(x) else {np.inf: "inf", -np.inf: "-inf"}[x] for x in column.tolist()]
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(("place", "value"), [(0, -0.001), (-1, 1.001), (0, 0.99)])
+def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that_follow_from_them(rows, place, value):
+    text = fit_boundary(*rows, min_precision=0.7, solver="ranker").to_json()
+    for end, rank in ((0, 0.0), (-1, 1.0)):
+        assert Boundary.from_json(with_rank(text, end, rank)).selected.sum() > 0
     with pytest.raises(ValueError, match=r"rule\.ranker\.ranks must be numbers in order, from 0 to 1"):
-        Boundary.from_json(json.dumps(content))
+        Boundary.from_json(with_rank(text, place, value))
 
 
 def test_products_of_large_weights_do_not_overflow():

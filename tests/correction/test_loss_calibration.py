@@ -18,7 +18,7 @@ from stakes.correction import (
     loss_calibration_test,
     undo_class_weight,
 )
-from stakes.correction._loss_calibration import holm
+from stakes.correction._loss_calibration import _multinomial_data, _start, holm
 
 
 @pytest.fixture(scope="module")
@@ -469,6 +469,13 @@ def test_several_classes_with_very_small_scores(weighted):
     assert np.log10(found.class_weight[1:]) == pytest.approx([-200, -300], abs=2)
     assert np.all(found.ci_low <= found.class_weight)
     assert np.all(found.class_weight <= found.ci_high)
+
+
+def test_a_fit_to_scores_far_from_the_shares_of_the_classes_begins_near_these():
+    counts, score = np.array([3.0, 600.0, 297.0]), np.array([1.0 - 1e-90 - 1e-200, 1e-90, 1e-200])
+    index = np.repeat(np.arange(3), counts.astype(int))
+    data = _multinomial_data(np.tile(score, (900, 1)), index, None)
+    assert data.probabilities(data.predictor(_start(data)))[0] == pytest.approx((counts[1:] + 0.5) / 901.5)
 
 
 def test_a_coordinate_that_cannot_be_tested_is_said_without_a_warning(recwarn):

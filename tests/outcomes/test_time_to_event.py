@@ -312,8 +312,13 @@ def test_structured_arrays_of_scikit_survival_are_read():
     rows = SMALL | {"event": [int(code == 1) for code in SMALL["event"]]}
     found = TimeToEvent.from_structured(y, horizon=3.5)
     assert np.array_equal(found.weight, TimeToEvent(**rows).weight)
-    with pytest.raises(ValueError, match="one boolean and one numeric field"):
-        TimeToEvent.from_structured(np.ones(3), horizon=1)
+    for kind, event, time in (("f4,?", "f1", "f0"), ("?,i8", "f0", "f1"), ("u1,?", "f1", "f0")):
+        other = np.zeros(len(y), kind)
+        other[event], other[time] = y["f0"], y["f1"]
+        assert np.array_equal(TimeToEvent.from_structured(other, horizon=3.5).weight, found.weight)
+    for kind in ("f8", "?", "?,?", "f8,f8", "?,U3", "U3,f8", "?,f8,f8", "?,?,f8", "?,f8,U3", "f8,f8,i4"):
+        with pytest.raises(ValueError, match="one boolean and one numeric field"):
+            TimeToEvent.from_structured(np.ones(3, kind), horizon=1)
 
 
 def test_taken_rows_estimate_censoring_anew():

@@ -196,6 +196,7 @@ def test_advice_pays_where_the_model_shrinks_too_little():
         (lambda: beta_entropy([1, 0], 1), "alpha must be finite and > 0, got 0.0 at index 1"),
         (lambda: beta_entropy([1, 2], [1, 2, 3]), "same shape"),
         (lambda: positivity_posterior(3, 2, prior=(1, 1)), "at most n_examples, got 3.0 of 2.0"),
+        (lambda: positivity_posterior([2, 4, 5], [2, 3, 1], prior=(1, 1)), "n_examples, got 4.0 of 3.0 at index 1"),
         (lambda: positivity_posterior(-1, 2, prior=(1, 1)), "positives must be finite and >= 0"),
         (lambda: positivity_posterior([1, 2], [1, 2, 3], prior=(1, 1)), "positives and n_examples .* got 2 and 3"),
         (lambda: positivity_posterior(1, 2, prior=(0, 1)), "prior must be two"),
