@@ -10,6 +10,7 @@ from scipy.special import expit
 from stakes import ScoreTable
 from stakes.base.numerics import fit_logistic, logit
 from stakes.core.score_table import fit_recalibration
+from stakes.correction import implied_weight
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
@@ -160,3 +161,18 @@ def test_a_column_given_twice_fits_as_if_given_once():
     a, b, c = twice.coefficients
     assert [a, b + c] == pytest.approx(once.coefficients.tolist(), abs=1e-9)
     assert twice.log_likelihood == pytest.approx(once.log_likelihood, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 15, 17])
+def test_a_slope_is_found_beside_scores_that_are_all_but_0(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-5.0, 36.0, 30)
+    y = rng.random(30) < expit((x - 18.0) / 3.0)
+    score, label = np.r_[np.full(8, 1e-300), expit(x)], np.r_[np.zeros(8, bool), y]
+    fit = fit_recalibration(ScoreTable.from_predictions(label, score))
+    residual = label - expit(fit.intercept + fit.slope * logit(score))
+    # what is left of the labels has no sum and no slope; those of the 8 rows are settled whatever the fit
+    assert (residual.sum(), residual[8:] @ logit(score[8:])) == pytest.approx((0.0, 0.0), abs=1e-5)
+    near = fit_recalibration(ScoreTable.from_predictions(y, expit(x)))
+    assert (fit.intercept, fit.slope) == pytest.approx((near.intercept, near.slope), rel=1e-6)
+    assert implied_weight(label, score).slope == pytest.approx(fit.slope)

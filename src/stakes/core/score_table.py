@@ -909,6 +909,7 @@ def _cost(share: float, unit: float) -> float:
 # Works on a score table, so that millions of tied rows cost no more than their distinct scores.
 
 _CELLS, _MIXED = 1000, 100
+_STEEPEST = 20.0  # change of the log-odds where the fit begins
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -942,7 +943,9 @@ def fit_recalibration(table: ScoreTable, *, slope: float | None = None) -> Logis
     x = x - middle
     design = np.column_stack([np.ones_like(x), x])[:, :free]
     offset = np.zeros_like(x) if slope is None else slope * x
-    start = np.array([math.log(table.total_positives / table.total_negatives), 1.0])[:free]
+    # so flat that no probability rounds to 0 or 1, of which a step of Newton's method would know nothing
+    flat = _STEEPEST / max(_STEEPEST, float(np.abs(x).max()))
+    start = np.array([math.log(table.total_positives / table.total_negatives), flat])[:free]
     if len(x) > 2 * _CELLS:
         start = _near(design, table.positives, table.negatives, offset, start)
     found = fit_logistic(design, table.positives, table.negatives, offset=offset, start=start)
