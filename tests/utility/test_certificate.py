@@ -23,7 +23,7 @@ from stakes.utility._exponential import (
     expected_fbeta,
     nodes,
 )
-from stakes.utility._fourier import _none_chosen, _Ratio, _SplitSums, expected_linear
+from stakes.utility._fourier import _none_chosen, _Ratio, _SplitSums, expected_linear, expected_matthews
 from stakes.utility._summation import expected_by_algorithm1, expected_by_recursion
 
 SIXTEENTHS = st.lists(st.integers(0, 16).map(lambda i: i / 16), min_size=1, max_size=7)
@@ -31,6 +31,7 @@ STEPPED = (
     *("f1", "f2", "f0.5", "jaccard", "recall", "am", "am_present"),
     *("q_mean", "precision", "accuracy", "sec", "kappa"),
 )
+CHANCES = np.array([0.875, 0.75, 0.5, 0.375, 0.125])
 COEFFICIENTS = st.tuples(*[st.integers(-2, 3).map(float)] * 4)
 
 
@@ -123,6 +124,36 @@ def test_differences_past_the_middle_keep_the_bounds_of_the_mirror_image():
     assert fall[::-1] == pytest.approx(-rise, abs=1e-15)
     assert mirrored[::-1] == pytest.approx(bound, rel=1e-9, abs=0.0)
     assert bound[-1] > 5 * bound[0]
+
+
+@pytest.mark.parametrize("p", [CHANCES, 1.0 - CHANCES], ids=["more positives", "more negatives"])
+def test_differences_of_matthews_correlation_are_those_of_its_values_over_all_labels(p):
+    p, exact = np.sort(p)[::-1], np.zeros(6)
+    for y, chance in all_labels(p):
+        positives = y.sum()
+        for k in range(1, 5):
+            if 0 < positives < 5:
+                root = np.sqrt(k * (5 - k) * positives * (5 - positives))
+                exact[k] += chance * (5 * y[:k].sum() - k * positives) / root
+    estimate = expected_matthews(Batch.of(p))
+    assert estimate.values == pytest.approx(exact, abs=1e-15)
+    assert (estimate.steps_start, estimate.steps_end) == (1, 4)
+    for first, last in ((1, 4), (1, 2), (2, 4), (3, 4)):
+        rise, bound = estimate.steps(first, last)
+        assert rise == pytest.approx(np.diff(exact[first : last + 1]), abs=1e-15)
+        assert bound == pytest.approx(estimate.steps(1, 4)[1][first - 1 : last - 1], rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("n", [2, 10, 40])
+@pytest.mark.parametrize("swap", [False, True])
+def test_bound_of_matthews_correlation_of_all_but_sure_rows_is_what_counts_outside_the_window_may_add(n, swap):
+    batch = Batch.of(np.full(n, 1e-200))
+    # the mean of y / sqrt(P N) of a row may lack, and be given, TAIL times its largest value 1 / sqrt(n - 1)
+    each = 2.0 * TAIL / np.sqrt(n - 1.0)
+    most = max(k * np.sqrt((n - k) / k) + (n - k) * np.sqrt(k / (n - k)) for k in range(1, n)) * each
+    estimate = expected_matthews(batch.mirrored() if swap else batch)
+    assert estimate.bound() == pytest.approx(np.full(n + 1, most), rel=1e-12, abs=0.0)
+    assert estimate.floor >= 2.0 * most
 
 
 @given(p=SIXTEENTHS, c=COEFFICIENTS, d=COEFFICIENTS, fill=st.integers(0, 1))
@@ -332,14 +363,11 @@ def test_ties_of_stressed_batches_contain_every_exact_tie(batch):
 
 
 # -------------------------------------------------------------- bounds are no smaller than what they are made of
-CHANCES = np.array([0.875, 0.75, 0.5, 0.375, 0.125])
-
-
-def all_labels():
+def all_labels(p=CHANCES):
     """Every vector of labels of the five rows with its probability."""
     for labels in product((0, 1), repeat=5):
         y = np.array(labels)
-        yield y, float(np.prod(np.where(y == 1, CHANCES, 1.0 - CHANCES)))
+        yield y, float(np.prod(np.where(y == 1, p, 1.0 - p)))
 
 
 @pytest.mark.parametrize("square", [0.25, 1.0, 4.0])

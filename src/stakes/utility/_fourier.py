@@ -559,9 +559,10 @@ def expected_matthews(batch: Batch) -> UtilityEstimate:
     values = np.zeros(n + 1)
     if n < 2:
         return UtilityEstimate(values, 0.0, 0.0, "fourier")
-    if 2.0 * batch.mean > n:
-        # swapping the classes changes nothing, and the error is relative to the rarer one
-        return _reverse(expected_matthews(batch.mirrored()), n)
+    # swapping the classes changes nothing, and the error is relative to the rarer one
+    swapped = 2.0 * batch.mean > n
+    if swapped:
+        batch = batch.mirrored()
 
     def phi(positives: Floats) -> Floats:
         product = positives * (n - positives)
@@ -571,19 +572,19 @@ def expected_matthews(batch: Batch) -> UtilityEstimate:
     k = np.arange(1.0, n)
     up = np.sqrt((n - k) / k)
     values[1:n] = up * sums.hits[:-1] - sums.rest[1:] / up
-    absolute = 2.0 * math.sqrt(n) * math.sqrt(n) * sums.means.wrapped
+    absolute = n * sums.means.wrapped  # up k + (n - k) / up is at most n
     absolute += sums.means.per_probability * float(np.max(up * sums.likely[:-1] + sums.unlikely[1:] / up))
     absolute += _ROUNDING * float(np.max(up * sums.hits[:-1] + sums.rest[1:] / up))
     floor = 4.0 * n * sums.means.wrapped
-    return UtilityEstimate(values, 0.0, absolute, "fourier", steps=sums.steps, steps_end=n - 1, floor=floor)
+    estimate = UtilityEstimate(values, 0.0, absolute, "fourier", steps=sums.steps, steps_end=n - 1, floor=floor)
+    return _reverse(estimate, sums.steps, n) if swapped else estimate
 
 
-def _reverse(estimate: UtilityEstimate, n: int) -> UtilityEstimate:
+def _reverse(estimate: UtilityEstimate, given: Steps, n: int) -> UtilityEstimate:
     """Reverse a curve: k counted from the other end."""
-    given = estimate.steps
 
     def steps(first: int, last: int) -> tuple[Floats, Floats]:
-        rise, error = given(n - last, n - first) if given is not None else (np.empty(0), np.empty(0))
+        rise, error = given(n - last, n - first)
         return -rise[::-1], error[::-1]
 
     return replace(estimate, values=estimate.values[::-1].copy(), steps=steps)
