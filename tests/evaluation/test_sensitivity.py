@@ -163,6 +163,11 @@ def test_one_model_has_no_second():
     [
         ({"edges": [0.5, 0.2]}, r"edges must ascend strictly within \[0, 1\], got \[0.5, 0.2\]"),
         ({"edges": [0.0, 0.4], "costs": costs.Uniform(0.1, 0.5)}, r"edges must ascend strictly within \[0.1, 0.5\]"),
+        ({"edges": [0.2, 0.4, 0.6], "costs": costs.Uniform(0.1, 0.5)}, r"within \[0.1, 0.5\], got \[0.2, 0.4, 0.6\]"),
+        ({"edges": [0.2, 0.2]}, r"edges must ascend strictly within \[0, 1\], got \[0.2, 0.2\]"),
+        ({"edges": [0.2]}, r"edges must ascend strictly within \[0, 1\], got \[0.2\]"),
+        ({"edges": []}, r"edges must ascend strictly within \[0, 1\], got \[\]"),
+        ({"edges": [[0.2, 0.4]]}, "edges must"),
         ({"edges": 1}, "edges must be a whole number >= 2, got 1"),
         ({"costs": costs.Fixed(0.2)}, "costs must have no atoms"),
         ({"costs": costs.LogOddsUniform(0, 1)}, "a number of edges needs costs of finite mass"),

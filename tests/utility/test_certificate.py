@@ -135,13 +135,21 @@ def test_differences_of_matthews_correlation_are_those_of_its_values_over_all_la
             if 0 < positives < 5:
                 root = np.sqrt(k * (5 - k) * positives * (5 - positives))
                 exact[k] += chance * (5 * y[:k].sum() - k * positives) / root
-    estimate = expected_matthews(Batch.of(p))
+    estimate, image = expected_matthews(Batch.of(p)), expected_matthews(Batch.of(p).mirrored())
     assert estimate.values == pytest.approx(exact, abs=1e-15)
+    assert estimate.bound().tolist() == image.bound().tolist()  # both from the rarer class
     assert (estimate.steps_start, estimate.steps_end) == (1, 4)
     for first, last in ((1, 4), (1, 2), (2, 4), (3, 4)):
         rise, bound = estimate.steps(first, last)
         assert rise == pytest.approx(np.diff(exact[first : last + 1]), abs=1e-15)
         assert bound == pytest.approx(estimate.steps(1, 4)[1][first - 1 : last - 1], rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("p", [[], [0.3]])
+def test_matthews_correlation_of_less_than_two_rows_is_zero_without_error(p):
+    estimate = expected_matthews(Batch.of(np.array(p)))
+    assert (estimate.values.tolist(), estimate.bound().tolist()) == ([0.0] * (len(p) + 1), [0.0] * (len(p) + 1))
+    assert estimate.floor == 0.0
 
 
 @pytest.mark.parametrize("n", [2, 10, 40])
@@ -153,7 +161,7 @@ def test_bound_of_matthews_correlation_of_all_but_sure_rows_is_what_counts_outsi
     most = max(k * np.sqrt((n - k) / k) + (n - k) * np.sqrt(k / (n - k)) for k in range(1, n)) * each
     estimate = expected_matthews(batch.mirrored() if swap else batch)
     assert estimate.bound() == pytest.approx(np.full(n + 1, most), rel=1e-12, abs=0.0)
-    assert estimate.floor >= 2.0 * most
+    assert estimate.floor == pytest.approx(2.0 * most, rel=1e-12, abs=0.0)  # of either end of a stretch
 
 
 @given(p=SIXTEENTHS, c=COEFFICIENTS, d=COEFFICIENTS, fill=st.integers(0, 1))

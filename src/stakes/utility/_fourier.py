@@ -572,11 +572,10 @@ def expected_matthews(batch: Batch) -> UtilityEstimate:
     k = np.arange(1.0, n)
     up = np.sqrt((n - k) / k)
     values[1:n] = up * sums.hits[:-1] - sums.rest[1:] / up
-    absolute = n * sums.means.wrapped  # up k + (n - k) / up is at most n
-    absolute += sums.means.per_probability * float(np.max(up * sums.likely[:-1] + sums.unlikely[1:] / up))
+    outside = n * sums.means.wrapped  # up k + (n - k) / up is at most n
+    absolute = outside + sums.means.per_probability * float(np.max(up * sums.likely[:-1] + sums.unlikely[1:] / up))
     absolute += _ROUNDING * float(np.max(up * sums.hits[:-1] + sums.rest[1:] / up))
-    floor = 4.0 * n * sums.means.wrapped
-    estimate = UtilityEstimate(values, 0.0, absolute, "fourier", steps=sums.steps, steps_end=n - 1, floor=floor)
+    estimate = UtilityEstimate(values, 0.0, absolute, "fourier", steps=sums.steps, steps_end=n - 1, floor=2.0 * outside)
     return _reverse(estimate, sums.steps, n) if swapped else estimate
 
 
