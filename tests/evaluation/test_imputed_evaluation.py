@@ -273,6 +273,14 @@ def test_facts_beside_the_costs_are_means_over_the_data_sets(rows, found):
     assert found["imputed"].share_acted_on == pytest.approx(acted, rel=1e-12)
 
 
+def test_what_lies_in_the_range_in_some_data_sets_only_is_averaged_over_the_scores_there():
+    y, outside, inside = np.arange(100) % 4 == 0, np.full(100, 0.05), np.where(np.arange(100) < 30, 0.3, 0.05)
+    found = evaluate(y, {"a": Imputed([outside, inside, outside])}, costs=COSTS)["a"]
+    assert found.in_range == pytest.approx((0.3 / 3, 0.3, y[:30].mean()))
+    nowhere = evaluate(y, {"a": Imputed([outside, outside])}, costs=COSTS)["a"].in_range
+    assert nowhere == pytest.approx((0.0, math.nan, math.nan), nan_ok=True)
+
+
 def test_a_model_acts_like_a_constant_where_it_does_in_every_data_set():
     y = np.arange(100) % 4 == 0
     nobody, somebody = np.full(100, 0.05), np.where(np.arange(100) < 30, 0.3, 0.05)

@@ -273,3 +273,46 @@ def test_resampled_thresholds_are_those_of_the_repeated_rows():
         again = population_threshold(y[rows], score[rows], "g_mean", n_resamples=0)
         value = get_measure("g_mean").value(*counts_at(y[rows], score[rows], np.ones(40), threshold))
         assert float(value) == pytest.approx(again.utility, abs=1e-12)
+
+
+FALLING = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))  # it takes the lowest scores
+
+
+@pytest.mark.parametrize("measure", [F1(), SquaredErrorInCounting(), FALLING], ids=["gain", "loss", "lowest scores"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_resamples_are_what_counting_their_rows_at_every_threshold_finds(measure, weighted):
+    rng = np.random.default_rng(12)
+    score, y = rng.integers(1, 6, 9) / 8, np.array([1, 0, 0, 0, 0, 1, 0, 0, 0])
+    weight = 2.0 ** rng.integers(-1, 3, 9) if weighted else np.ones(9)
+    up = -1 if measure is FALLING else 1  # which way the scores acted on lie
+    thresholds = [*sorted(set(up * score)), math.inf]
+    sign = 1 if measure.higher_is_better else -1
+
+    def value(weight, threshold):
+        return float(measure.value(*counts_at(y, up * score, weight, threshold)))
+
+    def best(weight):
+        return max(thresholds, key=lambda t: (sign * value(weight, t), t))
+
+    options = {"sample_weight": weight if weighted else None, "n_resamples": 22, "confidence_level": 0.5}
+    found = population_threshold(y, score, measure, random_state=4, **options)
+    assert up * found.threshold == best(weight)
+    draws, order = np.random.default_rng(4), np.argsort(score, kind="stable")
+    chosen, values, optimism = [], [], []
+    for _ in range(22):
+        counts = np.zeros(9)
+        np.add.at(counts, order[draws.integers(9, size=9)], 1.0)
+        chosen.append(best(counts * weight))
+        values.append(value(counts * weight, best(weight)))
+        optimism.append(value(counts * weight, chosen[-1]) - value(weight, chosen[-1]))
+    assert (up * found.bootstrap_thresholds).tolist() == chosen
+    met = [*values, *(value(weight, t) for t in thresholds)]
+    less = np.array(values) - np.mean(optimism)
+    assert found.bootstrap_utilities == pytest.approx(np.clip(less, min(met), max(met)), abs=1e-12)
+    assert less.min() < min(met) or not measure.higher_is_better  # some would fall below every value that there is
+    for drawn, interval in (
+        (up * np.array(chosen), found.interval),
+        (found.bootstrap_utilities, found.utility_interval),
+    ):
+        ordered = np.sort(drawn)
+        assert interval == (ordered[5], ordered[16])  # the first that a quarter, and three quarters, do not exceed
