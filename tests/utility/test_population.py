@@ -15,6 +15,7 @@ from utility_cases import MEASURES
 from stakes.utility import (
     F1,
     Accuracy,
+    ConfusionMeasure,
     FractionalLinear,
     Precision,
     SquaredErrorInCounting,
@@ -117,6 +118,11 @@ def test_measure_that_falls_with_true_positives_takes_low_scores():
     assert (found.threshold, found.predict([0.1, 0.3, 0.31]).tolist()) == (0.3, [1, 1, 0])
 
 
+def test_acting_on_no_row_may_be_best_for_a_measure_that_takes_low_scores():
+    found = population_threshold([1, 1], [0.2, 0.4], FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0)), n_resamples=0)
+    assert (found.threshold, found.utility, found.predict([0.1]).tolist()) == (-math.inf, 1.0, [0])
+
+
 def test_curve_of_a_measure_that_falls_with_true_positives_is_that_of_its_threshold():
     measure, y, score = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0)), np.array([0, 1, 0, 1]), [0.1, 0.4, 0.3, 0.8]
     exact, found = utility_curve(y, score, measure), population_threshold(y, score, measure, n_resamples=0)
@@ -193,6 +199,16 @@ def test_no_resamples_means_no_interval():
     assert "[" not in repr(found)
 
 
+def test_one_resample_is_the_first_of_many_and_both_ends_of_its_interval():
+    score = np.random.default_rng(8).random(30)
+    y = np.random.default_rng(9).random(30) < score
+    one, many = (population_threshold(y, score, "f1", n_resamples=n, random_state=4) for n in (1, 20))
+    assert one.bootstrap_thresholds.tolist() == many.bootstrap_thresholds[:1].tolist()
+    assert one.interval == (many.bootstrap_thresholds[0],) * 2
+    assert one.interval[0] != one.threshold
+    assert one.utility_interval == (one.bootstrap_utilities[0],) * 2
+
+
 def test_weights_are_repetition():
     rng = np.random.default_rng(1)
     y, score, weight = rng.integers(2, size=30), rng.random(30).round(1), rng.integers(4, size=30)
@@ -235,14 +251,15 @@ def test_tables_of_the_population_approach():
     assert found.on_batch([0.4, 0.1]).frame("polars").shape == (1, 6)
 
 
-def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_scan_in_pieces_finds_what_one_over_all_thresholds_would(weighted):
     rng = np.random.default_rng(5)
     score = rng.random(20_000)
-    y, weight = rng.random(20_000) < score, rng.uniform(0.5, 2.0, 20_000)
+    y, weight = rng.random(20_000) < score, rng.uniform(0.5, 2.0, 20_000) if weighted else np.ones(20_000)
     order = np.argsort(score)
     mine, all_weights = (weight * y)[order], weight[order]
     for name in ("f1", "g_mean", "mcc"):
-        found = population_threshold(y, score, name, sample_weight=weight, n_resamples=0)
+        found = population_threshold(y, score, name, sample_weight=weight if weighted else None, n_resamples=0)
         tp = np.append(np.cumsum(mine[::-1])[::-1], 0.0)
         acted = np.append(np.cumsum(all_weights[::-1])[::-1], 0.0)
         values = get_measure(name).value(tp, acted - tp, tp[0] - tp, np.maximum(acted[0] - acted - tp[0] + tp, 0.0))
@@ -278,7 +295,12 @@ def test_resampled_thresholds_are_those_of_the_repeated_rows():
 FALLING = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))  # it takes the lowest scores
 
 
-@pytest.mark.parametrize("measure", [F1(), SquaredErrorInCounting(), FALLING], ids=["gain", "loss", "lowest scores"])
+PROFIT = ConfusionMeasure(lambda tp, fp, fn, tn: 5.0 * tp - 2.0 * fp + 0.0 * (fn + tn))  # twice the rows, twice as much
+
+
+@pytest.mark.parametrize(
+    "measure", [F1(), SquaredErrorInCounting(), FALLING, PROFIT], ids=["gain", "loss", "lowest scores", "profit"]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_resamples_are_what_counting_their_rows_at_every_threshold_finds(measure, weighted):
     rng = np.random.default_rng(12)
@@ -309,7 +331,7 @@ def test_resamples_are_what_counting_their_rows_at_every_threshold_finds(measure
     met = [*values, *(value(weight, t) for t in thresholds)]
     less = np.array(values) - np.mean(optimism)
     assert found.bootstrap_utilities == pytest.approx(np.clip(less, min(met), max(met)), abs=1e-12)
-    assert less.min() < min(met) or not measure.higher_is_better  # some would fall below every value that there is
+    assert less.min() < min(met) or measure not in (F1(), FALLING)  # some would fall below every value that there is
     for drawn, interval in (
         (up * np.array(chosen), found.interval),
         (found.bootstrap_utilities, found.utility_interval),
