@@ -13,6 +13,7 @@ from scipy.stats import binom, norm, t
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
+from stakes.evaluation._checks_data import neighbours_alike
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
 from stakes.outcomes import Imputed
@@ -553,6 +554,63 @@ def test_correlation_of_neighbours_is_that_of_all_rows_where_they_come_in_many_p
     loss = np.where(blind >= 0.3, 0.3 * ~y, 0.7 * y)
     off = loss - loss.mean()
     assert found.evidence["correlation"] == pytest.approx(off[1:] @ off[:-1] / (off @ off), rel=1e-9)
+
+
+def slow_cosines(n):
+    """The cosines of Lazarus, Lewis, Stock and Watson (2018) for n rows in order, by row."""
+    return np.cos(np.pi * np.arange(1, int(0.4 * n ** (2 / 3)) + 1)[:, None] * (np.arange(n) + 0.5) / n)
+
+
+def neighbours(y, weight, cosines):
+    """How surely costs of 1/2 for each event resemble their neighbours', and how much wider that makes an interval."""
+    off = weight * (0.5 * y - np.average(0.5 * y, weights=weight))
+    products = off[1:] * off[:-1]
+    chance = norm.sf(products.sum() / np.sqrt(products @ products))
+    return chance, np.sqrt(2 * np.mean((cosines @ off) ** 2) / (off @ off)), products.sum() / (off @ off)
+
+
+def told_of_neighbours(y, weight):
+    scores = 0.2 + 0.2 * np.random.default_rng(0).random(len(y))  # below the threshold: each event costs 1/2
+    return neighbours_alike(evaluate(y, scores, costs=0.5, sample_weight=weight))
+
+
+@pytest.mark.parametrize(
+    ("n", "stay", "limit", "weighted"),
+    [
+        (300, 0.62, "level", False),
+        (300, 0.64, "level", True),
+        (2000, 0.56, "width", False),
+        (2000, 0.56, "width", True),
+    ],
+)
+def test_neighbours_are_alike_at_one_in_a_thousand_where_intervals_are_a_tenth_wider(n, stay, limit, weighted):
+    below = above = None
+    cosines = slow_cosines(n)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.cumsum(rng.random(n) > stay) % 2  # it stays what it was more often than not
+        weight = rng.choice([1.0, 2.0], n) if weighted else np.ones(n)
+        chance, wider, _ = neighbours(y, weight, cosines)
+        if limit == "level" and wider > 1.1:
+            at = 0.001 / chance
+        elif limit == "width" and chance < 0.001:
+            at = wider / 1.1
+        else:
+            continue
+        if at < 1.0 and (below is None or at > below[0]):
+            below = at, y, weight
+        if at > 1.0 and (above is None or at < above[0]):
+            above = at, y, weight
+    assert 0.7 < below[0] < 1.0 < above[0] < 1.4
+    assert told_of_neighbours(*below[1:]) is None
+    found = told_of_neighbours(*above[1:])
+    _, wider, correlation = neighbours(*above[1:], cosines)
+    assert found.evidence == pytest.approx({"correlation": correlation, "wider": wider}, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [49, 50])
+def test_of_less_than_fifty_rows_none_are_said_to_resemble_their_neighbours(n):
+    assert (told_of_neighbours(np.arange(n) // 8 % 2, np.ones(n)) is not None) == (n >= 50)
 
 
 def test_a_deliberate_test_with_two_outcomes_raises_no_error():
