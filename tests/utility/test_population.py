@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sqlite3
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +14,7 @@ from strategies import samples
 from utility_brute import LOSSES
 from utility_cases import MEASURES
 
+from stakes.tables import sql_column
 from stakes.utility import (
     F1,
     Accuracy,
@@ -66,6 +69,34 @@ def test_scores_of_any_kind_can_be_scanned():
     exact = utility_curve(y, score, "f1")
     assert (exact.knots[0], exact.knots[-1]) == (-3.0, 7.0)
     assert float(exact.at(2.0)) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("score", "knots"),
+    [
+        ([0.2, 0.4, 0.4], [0.0, 0.2, 0.4, 1.0]),
+        ([0.0, 0.25, 1.0], [0.0, 0.25, 1.0]),
+        ([-3.0, 2.0, 7.0], [-3.0, 2.0, 7.0]),
+        ([-3.0, -2.0, -1.0], [-3.0, -2.0, -1.0, 1.0]),
+        ([0.5, 2.0, 7.0], [0.0, 0.5, 2.0, 7.0]),
+    ],
+)
+def test_curve_bends_once_at_every_score_and_spans_probabilities_and_scores(score, knots):
+    assert utility_curve([0, 1, 1], score, "f1").knots.tolist() == knots
+
+
+@pytest.mark.parametrize("measure", [F1(), FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))], ids=["high", "low"])
+def test_decisions_on_scores_of_any_kind_are_the_same_in_a_database(measure):
+    found = population_threshold([0, 1, 0, 1], [-3.0, 2.0, 5.0, 7.0], measure, n_resamples=0)
+    score = [-3.5, -3.0, -2.5, 1.5, 2.0, 2.5, 5.0, 9.0]
+    high = [int(s >= found.threshold) if measure == F1() else int(s <= found.threshold) for s in score]
+    assert 0 < sum(high) < len(score)
+    assert found.predict(score).tolist() == high
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE TABLE rows (x REAL)")
+        base.executemany("INSERT INTO rows VALUES (?)", [(s,) for s in score])
+        decided = base.execute(f"SELECT {found.predict(sql_column('x', 'sqlite'))} FROM rows ORDER BY rowid").fetchall()  # noqa: S608
+    assert [d for (d,) in decided] == high
 
 
 def fewest_of_best(positives, negatives):
