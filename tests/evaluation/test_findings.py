@@ -613,6 +613,20 @@ def test_of_less_than_fifty_rows_none_are_said_to_resemble_their_neighbours(n):
     assert (told_of_neighbours(np.arange(n) // 8 % 2, np.ones(n)) is not None) == (n >= 50)
 
 
+@pytest.mark.parametrize("odd", ["none", "first", "last"])
+def test_rows_out_of_order_at_one_end_alone_are_not_sorted(odd):
+    y = np.repeat([0, 1], 40)
+    y = {"none": y, "first": np.append(1, y), "last": np.append(y, 0)}[odd]
+    assert (told_of_neighbours(y, np.ones(len(y))) is None) == (odd == "none")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_rows_that_all_cost_the_same_are_not_said_to_resemble_their_neighbours(right):
+    y = np.arange(80) // 8 % 2
+    scores = np.where((y == 1) == right, 0.8, 0.2) + 0.1 * np.random.default_rng(0).random(80)
+    assert neighbours_alike(evaluate(y, scores, costs=0.5)) is None
+
+
 def test_a_deliberate_test_with_two_outcomes_raises_no_error():
     y, risk = risks()
     result = evaluate(y, {"test": (risk > 0.2) * 1.0}, costs=(0.05, 0.6))
