@@ -7,6 +7,7 @@ import hashlib
 import math
 import re
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ import pytest
 from stakes import TimeToEvent, costs, evaluate
 from stakes.inference import confidence_band
 from stakes.report import render_report
+from stakes.report._page import models_of
+from stakes.report._sections import deferral_section
 from tests.report.conftest import HOSTILE, simulated
 from tests.report.pages import Page, numbers
 
@@ -323,6 +326,56 @@ def test_each_model_has_what_it_costs_with_the_option_to_defer():
     for _, name, cost, without, *_ in rows:
         found = evaluation.deferral[name]
         assert [float(cost), float(without)] == pytest.approx([found.cost, found.cost_without], abs=6e-4)
+
+
+@pytest.mark.parametrize("fee", [0.0, 0.07, 0.158, 0.9])
+def test_costs_over_the_fee_are_drawn_to_scale_and_the_fee_is_marked(fee):
+    evaluation = evaluate(*simulated(["a", "b", "c"], n=150), costs=0.2).with_deferral(fee)
+    figure = deferral_section(evaluation, models_of(evaluation)).split("Cost of a case over the fee")[1]
+    assert re.findall("<bdi>(.)</bdi>", figure) == [*evaluation.ranking]
+    width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)" role', figure).groups())
+    left, top, bottom, right = map(float, re.search(r'd="M(\d+) (\d+)V(\d+)H(\d+)"', figure).groups())
+    last = 0.2 * (1.0 - 0.2)  # no case can be worth a higher fee
+    mark = left + (right - left) * min(fee / last, 1.0)
+    assert [float(x) for x in re.findall(r'd="M([\d.]+) \d+V\d+"', figure)] == [pytest.approx(mark, abs=0.06)]
+    points = {
+        colour: np.array([place.split(",") for place in places.split()], dtype=float).T
+        for places, colour in re.findall(r'points="([^"]+)" stroke="var\(--model-(\d)', figure)
+    }
+    found = evaluation.deferral
+    highest = max(float(line.max()) for line in found.over_fees.values())
+    unit = (bottom - min(y.min() for _, y in points.values())) / highest
+    assert top < bottom - unit * highest < top + 12
+    for colour, name in enumerate(evaluation.models, start=1):
+        x, y = points[str(colour)]
+        assert x == pytest.approx(left + (right - left) * found.fees / last, abs=0.06)
+        assert bottom - y == pytest.approx(unit * found.over_fees[name], abs=0.2)
+    words = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)" font-size="12"[^>]*>([^<]+)<', figure)
+    boxes = {}
+    for x, y, anchor, word in words:
+        start = float(x) - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * 7.0 * len(word)
+        boxes.setdefault(word, []).append((start, start + 7.0 * len(word), float(y) - 9.0, float(y) + 3.0))
+    zeros = sorted(boxes["0"])
+    assert zeros[0][1] < left < zeros[1][1]  # beside the axis, and below it
+    assert zeros[0][2] < bottom < zeros[1][2]
+    (end,), (level,), (named,) = boxes["0.16"], boxes[f"{highest:.3g}"], boxes[f"fee {fee:.3g}"]
+    assert end[0] < right <= end[1]
+    assert level[1] < left
+    assert level[3] < top + 24.0
+    assert named[0] - 0.1 <= mark <= named[1] + 0.1
+    assert min(end[2], named[2]) > bottom
+    every = [box for some in boxes.values() for box in some]
+    assert len(every) == 5
+    assert all(x0 >= 0.0 and x1 <= width and y0 >= 0.0 and y1 <= height for x0, x1, y0, y1 in every)
+    apart = [a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2] for a, b in combinations(every, 2)]
+    assert all(apart)
+
+
+def test_no_costs_over_the_fee_are_drawn_where_deferring_is_worth_nothing():
+    evaluation = evaluate(*simulated(["a"], n=150), costs=0.2).with_deferral(costs.Deferral(0.0, 0.9, 0.9))
+    section = deferral_section(evaluation, models_of(evaluation))
+    assert "with and without the option to defer" in section
+    assert "over the fee" not in section
 
 
 def test_samples_of_lines_are_dashed_unless_their_line_is_solid():

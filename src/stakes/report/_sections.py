@@ -266,7 +266,7 @@ def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     every = found.models.values()
     decimals = decimals_for([each.estimates["value"].standard_error for each in every], [each.cost for each in every])
     rows: list[list[Cell]] = []
-    for model in (each for each in models if each.name in found.models):
+    for model in models:
         each = found[model.name]
         worth = (
             f"{text.fixed(each.value, decimals)}<small>{interval(each.estimates['value'].interval, decimals)}</small>"
@@ -311,18 +311,17 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
     found = evaluation.deferral
     if found is None or found.fees[-1] <= 0.0:
         return ""
-    shown = [model for model in models if model.name in found.over_fees]
-    top = 1.05 * max(float(np.max(found.over_fees[model.name])) for model in shown) or 1.0
+    top = 1.05 * max(float(np.max(found.over_fees[model.name])) for model in models) or 1.0
     bottom = _HEIGHT - _BOTTOM
     x = _LEFT + (_WIDTH - _LEFT - 10) * found.fees / found.fees[-1]
-    lines = [line(x, 8.0 + (bottom - 8.0) * (1.0 - found.over_fees[model.name] / top), model) for model in shown]
+    lines = [line(x, 8.0 + (bottom - 8.0) * (1.0 - found.over_fees[model.name] / top), model) for model in models]
     at = _LEFT + (_WIDTH - _LEFT - 10) * min(found.deferral.fee / float(found.fees[-1]), 1.0)
     frame = f'<path d="M{_LEFT} 8V{bottom}H{_WIDTH - 10}" stroke="var(--line)" fill="none"/>'
     mark = f'<path d="M{at:.1f} 8V{bottom}" stroke="var(--muted)" stroke-dasharray="2 3" fill="none"/>'
     words = [
         word(_LEFT, bottom + 16, "0", "middle"),
         word(_WIDTH - 10, bottom + 16, f"{found.fees[-1]:.3g}", "end"),
-        word(at, bottom + 16, f"fee {found.deferral.fee:.3g}", "middle"),
+        word(at, bottom + 30, f"fee {found.deferral.fee:.3g}", "start" if at < _WIDTH / 2 else "end"),
         word(_LEFT - 6, bottom, "0", "end"),
         word(_LEFT - 6, 16, number(top / 1.05), "end"),
     ]
@@ -331,7 +330,7 @@ def _over_fees(evaluation: Evaluation, models: Sequence[Model]) -> str:
         f"Line chart of the cost of {cases} with the option to defer over its fee. The table has the numbers at the "
         "fee."
     )
-    legend = " ".join(f'<span class="name">{model.sample}</span>' for model in shown)
+    legend = " ".join(f'<span class="name">{model.sample}</span>' for model in models)
     return (
         f"<figure><figcaption>Cost of {cases} over the fee, from deferring for nothing to where no case is worth it. "
         f'{legend}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" '
