@@ -237,6 +237,18 @@ def test_interventions_avoided_follow_their_definition(rows):
         InterventionsAvoidedDisplay([one, thousand])
 
 
+def test_the_height_of_interventions_avoided_leaves_room_for_treating_no_one_of_every_population():
+    p = np.linspace(0.95, 0.05, 40)  # worse than chance, so that no model is as high as treating no one
+    found = {
+        name: curves.interventions_avoided_curve(np.arange(40) >= first, p) for name, first in (("a", 32), ("b", 20))
+    }
+    shown = InterventionsAvoidedDisplay(found).plot(bounds=(0.5, 0.7), legend=None)
+    t = shown.ax_.get_xlim()[1]
+    # by definition: 32 of 40 are spared, and 8 are missed, each of which counts as the odds say
+    assert 100 * (32 - 8 * (1 - t) / t) / 40 < shown.ax_.get_ylim()[1] < 100
+    assert shown.ax_.get_ylim()[0] < 0.0
+
+
 def test_precision_of_a_rare_class_fills_the_picture():
     y = np.r_[1, np.zeros(960, int), np.tile([0] * 39 + [1], 1)]
     shown = PrecisionRecallDisplay.from_predictions(y, np.linspace(1.0, 0.0, 1001)[: len(y)])

@@ -121,6 +121,19 @@ def test_scores_that_only_rank_are_drawn_without_odds():
     assert shown.ax_.child_axes == []
 
 
+@pytest.mark.parametrize(("thresholds", "bounds", "shown"), [
+    (None, (0.0, 1.0), (-3.0, 7.0)),  # all thresholds are plausible: none is left out
+    (None, (0.2, 0.4), (0.1, 0.5)),  # these and their surroundings
+    ([4.0], None, (4.0, 5.0)),
+    ([-np.inf, 1.0, 2.0, np.inf], None, (1.0, 2.0)),
+    ([np.inf], None, (0.0, 1.0)),
+])  # fmt: skip
+def test_scores_that_only_rank_are_seen_from_the_lowest_to_the_highest(thresholds, bounds, shown):
+    table = threshold_table([0, 1, 0, 1], [-3.0, 2.0, 1.0, 7.0], thresholds=thresholds, costs=0.2)
+    display = ThresholdDisplay(table).plot(bounds=bounds, value=None, legend=None)
+    assert display.ax_.get_xlim() == pytest.approx(shown)
+
+
 def test_estimator_is_drawn(rows):
     y, models = rows
     X = models["sharp"][:, None]

@@ -412,3 +412,16 @@ def test_very_many_thresholds_are_thinned_evenly_by_rank_and_by_value():
     assert np.all(np.diff(few.threshold) > 0.0)
     assert np.diff(few.threshold).max() < 0.02  # by rank alone a twentieth of the points would share 0.99
     assert np.count_nonzero(few.threshold > 0.01) > 400
+
+
+@pytest.mark.parametrize("ends", [(), (-np.inf,), (np.inf,), (-np.inf, np.inf)])
+def test_very_many_thresholds_are_thinned_between_those_that_are_infinite(ends):
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=50)
+    asked = np.sort(np.append(np.linspace(-3.0, 3.0, 2500), ends))
+    table = threshold_table(rng.random(50) < 0.4, score, thresholds=asked, costs=0.2)
+    few = thinned(table)
+    assert len(few.threshold) < 2000
+    assert tuple(few.threshold[[0, -1]]) == tuple(asked[[0, -1]])  # nothing is cut off at either end
+    assert np.diff(few.threshold[np.isfinite(few.threshold)]).max() < 0.02
+    assert ThresholdDisplay(table).plot(value=None, legend=None).ax_.get_xlim() == (-3.0, 3.0)

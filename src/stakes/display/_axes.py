@@ -530,7 +530,7 @@ def _roundest() -> list[float]:
 
 def _length(c: float) -> int:
     digits = format_odds(c).replace("1:", "").replace(":1", "").replace(".", "").strip("0")
-    return {"": 0, "1": 0, "2": 1, "5": 1}.get(digits, 2)
+    return {"1": 0, "2": 1, "5": 1}.get(digits, 2)
 
 
 def _draw_odds(ax: Axes, places: Sequence[float], names: Sequence[str]) -> None:

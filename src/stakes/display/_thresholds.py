@@ -779,7 +779,8 @@ def thinned(table: ThresholdTable) -> ThresholdTable:
     at = table.threshold[order]
     if len(at) > _MOST_POINTS:
         by_rank = np.linspace(0, len(at) - 1, _MOST_POINTS // 2)
-        by_value = np.searchsorted(at, np.linspace(at[0], at[-1], _MOST_POINTS // 2))
+        finite = at[np.isfinite(at)]
+        by_value = np.searchsorted(at, np.linspace(finite[0], finite[-1], _MOST_POINTS // 2)) if len(finite) else []
         order = order[np.unique(np.concatenate([by_rank, by_value]).astype(np.intp))]
     columns = {name: getattr(table, name)[order] for name in ("threshold", *_COUNTS, "cost_ratio")}
     return ThresholdTable(**columns, flagged=None if table.flagged is None else table.flagged[order])
@@ -1048,7 +1049,7 @@ class ThresholdDisplay(_axes.PredictionsDisplay):
         every = np.concatenate([table.threshold[np.isfinite(table.threshold)] for table in self.tables.values()])
         if self._probabilities or bounds not in {None, (0.0, 1.0)}:
             return _axes.shown_thresholds(every, bounds, x_scale)
-        low, high = float(every.min()), float(every.max())
+        low, high = (float(every.min()), float(every.max())) if len(every) else (0.0, 0.0)
         return low, high if high > low else low + 1.0
 
     @property
