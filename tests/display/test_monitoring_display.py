@@ -31,6 +31,18 @@ def test_lines_are_the_running_mean_and_the_evidence(dated):
     assert [str(line.get_xdata()[0]) for line in marks] == [str(found.since), str(found.alarm_day)]
 
 
+def test_the_line_of_an_alarm_is_named_above_its_left_end():
+    found = monitor()
+    ax = found.plot().axes_[1]
+    (level,) = (line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--")
+    assert level == pytest.approx(math.log10(20.0))  # a false alarm with probability 1/20
+    (name,) = ax.texts
+    box, frame = name.get_window_extent(), ax.get_window_extent()
+    assert name.get_text() == "alarm"
+    assert frame.x0 < box.x0 < frame.x0 + 0.1 * frame.width
+    assert 0.0 < 0.5 * (box.y0 + box.y1) - ax.transData.transform((0.0, level))[1] < box.height
+
+
 def test_a_budget_and_a_promise_are_in_the_legend():
     texts = [text.get_text() for text in CostMonitorDisplay(monitor()).plot().axes_[0].get_legend().get_texts()]
     assert {"budget", "as its own scores say", "mean so far"} <= set(texts)

@@ -220,6 +220,26 @@ def test_figure_of_a_paper_leaves_out_thresholds_of_zero_and_one(costs, shares, 
     assert [f"{share:.0%}" for share in asked] == shares
 
 
+def test_scores_and_table_in_the_figure_of_a_paper_have_room_for_every_model(plt, monkeypatch):
+    def stop(_):
+        raise InterruptedError
+
+    monkeypatch.setattr(_plot, "DecisionCurveDisplay", stop)
+    heights = {}
+    for count in (1, 2, 4):
+        models = {f"model {k}": RISK[:, 0] ** (1 + k) for k in range(count)}
+        with pytest.raises(InterruptedError):
+            plot_study(evaluate(np.arange(200) % 2, models, costs=(0.1, 0.4)), thresholds=[0.2])
+        curves, *others = plt.gcf().axes[0].get_gridspec().get_height_ratios()
+        heights[count] = np.divide(others, curves)
+    (one, of_one), (two, of_two), (four, of_four) = heights.values()
+    assert four - two == pytest.approx(2.0 * (two - one))  # as much for each further model
+    assert min(one, two / 2.0, four / 4.0) > 0.05  # no row of bars is too low to be seen beside the curves
+    # lines of equal height: one for each model, treating everyone, and the heads
+    assert [of_two / 4.0, of_four / 6.0] == pytest.approx([of_one / 3.0] * 2)
+    assert one < of_one < 0.5
+
+
 @pytest.mark.parametrize(("inches", "smaller"), [(4.0, False), (1.5, True)])
 def test_letters_of_a_table_have_one_size_and_are_smaller_only_where_words_would_overlap(inches, smaller):
     from matplotlib.figure import Figure
