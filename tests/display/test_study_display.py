@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
-from stakes.display import ForestDisplay, HorizonDisplay, _plot, plot_study
+from stakes.display import ForestDisplay, HorizonDisplay, _axes, _plot, plot_study
 from stakes.evaluation import evaluate_centres, evaluate_horizons
 
 pytest.importorskip("matplotlib")
@@ -201,6 +201,33 @@ def test_labels_of_a_ratio_axis_can_be_read_and_follow_a_zoom(spread):
         assert all(first[1] < second[0] for first, second in pairwise(boxes))
         numbers = [float(each.get_text().replace("\N{MINUS SIGN}", "-")) for each in found]
         assert numbers == pytest.approx([each.get_position()[0] for each in found])
+
+
+@pytest.mark.parametrize("inches", [2.0, 3.5, 6.5])
+@pytest.mark.parametrize("shown", [(0.6, 1.45), (1.3, 0.55), (0.8, 1.25), (0.97, 1.04), (0.3, 4.0), (0.999, 1.001)])
+def test_a_ratio_of_one_has_a_tick_and_no_two_ticks_are_too_near_to_be_named(inches, shown):
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(inches, 2.0)).add_subplot()
+    ax.set_xlim(shown)
+    _axes.draw_ratio_axis(ax)
+    ticks = ax.get_xticks()
+    assert any(ticks == 1.0)
+    assert min(shown) <= ticks.min() <= ticks.max() <= max(shown)
+    places = np.sort(ax.transData.transform([(tick, 0.5) for tick in ticks])[:, 0]) * 72.0 / ax.figure.dpi
+    assert np.all(np.diff(places) > 36.0)  # points: six letters of the size of a tick's name
+
+
+@pytest.mark.parametrize("inches", [3.5, 6.5])
+@pytest.mark.parametrize("shown", [(0.3, 4.0), (70.0, 0.02), (30.0, 400.0), (0.001, 500.0)])
+def test_ratios_of_several_orders_have_ticks_of_one_digit(inches, shown):
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(inches, 2.0)).add_subplot()
+    ax.set_xlim(shown)
+    _axes.draw_ratio_axis(ax)
+    assert len(ax.get_xticks()) >= 3
+    assert {f"{tick:.6e}"[:8] for tick in ax.get_xticks()} <= {"1.000000", "2.000000", "5.000000"}
 
 
 @pytest.mark.parametrize(("costs", "shares"), [

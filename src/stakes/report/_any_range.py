@@ -209,13 +209,13 @@ def _bounds(
     """How far the integral of regret from 0 can be apart at two places, and the regret at one."""
     lower, upper = ends
     losses = np.stack([0.5 * means[0] ** 2, 0.5 * (1.0 - means[1]) ** 2])
-    at_edges = np.append(0.0, np.cumsum((seconds - totals * losses).sum(axis=0) / total))
+    at_edges = float((seconds - totals * losses).sum() / total)  # convex losses fall in every cell by pooling
     wide = upper > lower
     # within a cell the regrets differ by what the cell holds at most
     height = np.where(wide, (upper * totals[0] + (1.0 - lower) * totals[1]) / total, 0.0)
     inside = float((height * (upper - lower)).max(initial=0.0))
     rounding = 1e-13
-    return float(np.ptp(at_edges)) + 2.0 * inside + rounding, float(height.max(initial=0.0)) + rounding
+    return at_edges + 2.0 * inside + rounding, float(height.max(initial=0.0)) + rounding
 
 
 # What one class of rows loses in stretches of cost ratios.
