@@ -67,6 +67,26 @@ def test_regret_of_one_class_stays_within_the_bound(positive):
     assert 0.01 < gap.max() <= found.share_bound
 
 
+@pytest.mark.parametrize("positive", [False, True])
+def test_bounds_are_not_far_above_what_pooling_changes(positive):
+    scores = np.random.default_rng(0).beta(8.0, 1.0, 5000)
+    certain = np.ones(5000)  # equal scores lose nothing, however many they are
+    scores = np.concatenate([scores, 1.0 - certain] if positive else [1.0 - scores, certain])
+    table = ScoreTable.from_predictions(np.full(10_000, positive), scores, pos_label=True)
+    found = thinned(table, 200, (0.1, 0.3))
+    at = np.linspace(0.0, 1.0, 4001)[:, None]
+    held = np.ones(10_000), found.positives if positive else found.negatives
+    regret, integral = [], []  # a row costs its side of the threshold where it is on the wrong side
+    for each, weight in zip((scores, found.scores), held, strict=True):
+        reach = 1.0 - each if positive else each
+        regret.append(((at <= reach) * at) @ weight / 10_000)
+        integral.append((0.5 * np.minimum(at, reach) ** 2) @ weight / 10_000)
+    apart = float(np.abs(regret[0] - regret[1]).max())
+    assert apart <= found.share_bound <= 3.0 * apart
+    furthest = float(np.ptp(integral[0] - integral[1]))
+    assert furthest <= found.integral_bound <= 20.0 * furthest
+
+
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from([0.0, 1e-9, 0.1, 0.2, 0.25, 0.5, 0.75, 1.0]), st.integers(1, 3)),

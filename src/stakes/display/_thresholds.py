@@ -780,7 +780,8 @@ def thinned(table: ThresholdTable) -> ThresholdTable:
     if len(at) > _MOST_POINTS:
         by_rank = np.linspace(0, len(at) - 1, _MOST_POINTS // 2)
         finite = at[np.isfinite(at)]
-        by_value = np.searchsorted(at, np.linspace(finite[0], finite[-1], _MOST_POINTS // 2)) if len(finite) else []
+        even = np.linspace(finite[0], finite[-1], _MOST_POINTS // 2) if len(finite) else finite
+        by_value = np.searchsorted(at, even)
         order = order[np.unique(np.concatenate([by_rank, by_value]).astype(np.intp))]
     columns = {name: getattr(table, name)[order] for name in ("threshold", *_COUNTS, "cost_ratio")}
     return ThresholdTable(**columns, flagged=None if table.flagged is None else table.flagged[order])
