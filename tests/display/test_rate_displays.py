@@ -19,6 +19,7 @@ from stakes.display import (
     RocCurveDisplay,
     SmoothCalibrationDisplay,
     StandardizedDecisionCurveDisplay,
+    _axes,
 )
 
 RANK = [RocCurveDisplay, PrecisionRecallDisplay, LiftCurveDisplay, GainsDisplay, SmoothCalibrationDisplay]
@@ -197,6 +198,21 @@ def test_brier_axes_have_readable_odds_at_the_thresholds_they_name(rows, axis):
         assert place == pytest.approx(alarm / (alarm + miss), rel=2e-3)
     boxes = [text.get_window_extent() for text in odds.get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_the_roundest_odds_are_named_first_and_the_most_even_of_these():
+    names = [_axes.format_odds(c) for c in _axes._roundest()]
+    sides = [tuple(map(float, name.split(":"))) for name in names]
+    larger = [max(pair) for pair in sides]
+    digit = [float(f"{side:e}".split("e")[0]) for side in larger]
+    roundness = [0 if first == 1.0 else 1 if first in {2.0, 5.0} else 2 for first in digit]
+    assert (names[0], set(names[1:3]), set(names[3:5])) == ("1:1", {"1:10", "10:1"}, {"1:100", "100:1"})
+    assert roundness == sorted(roundness)
+    assert set(roundness) == {0, 1, 2}
+    for kind in (0, 1, 2):
+        uneven = [side for side, of in zip(larger, roundness, strict=True) if of == kind]
+        assert uneven == sorted(uneven)
+    assert {a / b for a, b in sides} == {b / a for a, b in sides}  # on either side alike
 
 
 def test_areas_on_a_stretched_axis_look_like_the_scores(rows):

@@ -60,6 +60,16 @@ def test_net_benefit_is_known_beyond_the_scores():
     assert value_at(named(shown)["specificity"], 0.5) == 1.0
 
 
+def test_rates_of_one_score_are_known_on_either_side_of_it():
+    y = np.repeat([0, 1], [6, 2])
+    shown = ThresholdDisplay.from_predictions(y, np.full(8, 0.3), value=None, legend=None)
+    lines = named(shown)
+    for t, acts in ((0.01, 1.0), (0.29, 1.0), (0.31, 0.0), (0.99, 0.0)):
+        assert [value_at(lines[name], t) for name in ("sensitivity", "share flagged")] == [acts, acts]
+        assert value_at(lines["specificity"], t) == 1.0 - acts
+        assert value_at(lines["PPV" if acts else "NPV"], t) == (2 / 8 if acts else 6 / 8)
+
+
 def test_chosen_thresholds_are_not_drawn_beyond_the_highest():
     table = threshold_table([0, 1, 0, 1], [0.2, 0.3, 0.6, 0.9], thresholds=[0.1, 0.5])
     shown = ThresholdDisplay(table).plot()

@@ -295,7 +295,7 @@ def _place_ratio_ticks(ax: Axes) -> None:
     low, high = sorted(ax.get_xlim())
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     round_first = [float(f"{mantissa}e{power}") for mantissa in (1, 2, 5) for power in powers]
-    even = sorted((x for x in few_ticks(ax).tick_values(low, high) if x > 0.0), key=lambda x: abs(x - 1.0))
+    even = sorted(few_ticks(ax).tick_values(low, high), key=lambda x: abs(x - 1.0))
     gap = _TICK_POINTS / max(width_in_points(ax), 1.0)
     places, evenly = (spread_out(candidates, (low, high), gap, _log) for candidates in (round_first, even))
     if len(places) < _FEW_TICKS:
