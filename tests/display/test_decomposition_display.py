@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stakes import costs, decompose
-from stakes.display import DecompositionDisplay
+from stakes.display import DecompositionDisplay, _axes
 from stakes.metrics._losses import Decomposition
 
 
@@ -49,6 +49,40 @@ def test_score_is_equal_along_each_line_and_written_beside_it(rows):
         assert miscalibration - discrimination + uncertainty == pytest.approx(
             float(text.removeprefix("score ")), rel=1e-3
         )
+
+
+@pytest.mark.parametrize(("miscalibration", "discrimination"), [(0.3, 0.05), (0.02, 0.15), (0.12, 0.1)])
+@pytest.mark.parametrize("uncertainty", [0.21, 0.248])
+def test_round_scores_have_lines_all_over_the_picture_but_beside_that_of_no_skill(
+    uncertainty, miscalibration, discrimination
+):
+    score = miscalibration - discrimination + uncertainty
+    shown = DecompositionDisplay(
+        {"a": Decomposition(score, miscalibration, discrimination, uncertainty, "loss")}
+    ).plot()
+    ax, (no_skill, *others) = shown.ax_, shown.score_lines_
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    assert left < 0.0 < miscalibration < right
+    assert bottom < 0.0 < discrimination < top
+    assert no_skill.get_xy1() == (0.0, 0.0)
+    assert {line.get_color() for line in others} == {_axes.GUIDE_COLOUR}
+    assert no_skill.get_color() == _axes.REFERENCE_COLOUR
+    assert [text.xy[0] == pytest.approx(text.xy[1]) for text in ax.texts if text.get_text() == "no skill"] == [True]
+    levels = np.array([uncertainty - line.get_xy1()[1] for line in others])
+    step = np.diff(levels).min()
+    assert np.round(levels / step) == pytest.approx(levels / step)
+    assert levels.min() >= 0.0
+
+    def apart(level):  # in points, at right angles to the line of no skill
+        start, end = ax.transData.transform([(0.0, 0.0), (right, right)])
+        along = (end - start) / np.hypot(*(end - start))
+        away = ax.transData.transform((0.0, uncertainty - level)) - start
+        return abs(float(along[0] * away[1] - along[1] * away[0])) * 72.0 / ax.figure.dpi
+
+    assert min(map(apart, levels)) > 10.0
+    crossing = np.arange(math.ceil((uncertainty - top) / step), math.floor((uncertainty + right) / step) + 1) * step
+    missing = [level for level in crossing if level >= 0.0 and np.abs(levels - level).min() > 0.1 * step]
+    assert all(apart(level) < 20.0 for level in missing)
 
 
 def test_infinite_miscalibration_stands_in_a_margin_that_says_so(rows):
