@@ -162,6 +162,33 @@ def test_a_damaged_table_is_refused_by_its_first_wrong_entry(changes, message):
         ScoreTable.from_json(damaged(**changes))
 
 
+@pytest.mark.parametrize("rows", [10**6, 10**9, 10**12])
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_a_table_of_very_many_rows_is_kept_and_one_that_counts_too_few_of_them_is_refused(rows, weight):
+    """Rows of equal weight w have the sums n w and n w^2, which no fewer rows can have."""
+    each = np.array([rows // 5, rows // 2 - rows // 5])
+    columns = (weight * each, weight * each[::-1], weight**2 * each, weight**2 * each[::-1])
+    table = ScoreTable(np.array([0.2, 0.7]), *columns, n_rows=rows)
+    assert_same(ScoreTable.from_json(table.to_json()), table)
+    content = json.loads(table.to_json()) | {"n_rows": rows - max(rows // 10**8, 1)}
+    with pytest.raises(ValueError, match=f"n_rows must be at least {rows:,}, as the weights and their squares need"):
+        ScoreTable.from_json(json.dumps(content))
+
+
+def test_weights_that_need_more_than_ten_rows_need_eleven():
+    """(sum w)^2 / sum w^2 is 10.6 here, and at most the number of rows."""
+    table = ScoreTable(np.array([0.2]), *np.array([[10.6], [0.0], [10.6], [0.0]]), n_rows=11)
+    assert_same(ScoreTable.from_json(table.to_json()), table)
+    with pytest.raises(ValueError, match="n_rows must be at least 11, as the weights and their squares need, got 10"):
+        ScoreTable.from_json(json.dumps(json.loads(table.to_json()) | {"n_rows": 10}))
+
+
+def test_rows_fewer_than_scores_are_said_to_be_so():
+    content = json.loads(ScoreTable.from_predictions([0, 1, 1], [0.2, 0.5, 0.7]).to_json())
+    with pytest.raises(ValueError, match="n_rows must be at least 3, the number of scores, got 2"):
+        ScoreTable.from_json(json.dumps(content | {"n_rows": 2}))
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, '{"format": []}'])
 def test_text_that_is_no_table_is_refused(text):
     with pytest.raises(ValueError, match="text must be a score table"):

@@ -481,6 +481,29 @@ def test_levels_and_amounts_are_told_as_they_were_stated():
     assert "simultaneous 95.45% intervals" in answer._repr_html_()
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_model_whose_right_and_wrong_alarms_cancel_costs_as_much_as_no_alarms(others):
+    """At 1/2 ten false alarms cost what ten positives found save, on other rows."""
+    y = np.arange(200) % 4 == 0
+    acted = np.isin(np.arange(200), np.append(np.flatnonzero(y)[:10], np.flatnonzero(~y)[:10]))
+    models = {"a": np.where(acted, 0.7, 0.2)} | ({"b": np.where(acted[::-1], 0.7, 0.2)} if others else {})
+    result = evaluate(y, models, costs=0.5)
+    assert result.more_than_first["treat none"][1] < 0.0 < result.more_than_first["treat none"][2]
+    assert re.fullmatch(
+        r"Treating no one costs 125 per 1,000 decisions \(95%: .*\), as much as a\.", result.answer.cost
+    )
+
+
+@pytest.mark.parametrize("count", range(2, 8))
+def test_up_to_four_models_are_named_and_of_more_the_first_three(count):
+    y, logits, _ = drawn(1000, 3)
+    names = [f"m{k}" for k in range(count)]
+    named = names if count <= 4 else [*names[:3], f"{count - 3} others"]
+    either = "either" if count == 2 else "any of them"
+    told = evaluate(y, dict.fromkeys(names, expit(logits)), costs=(0.1, 0.3)).answer.advice
+    assert told == f"{', '.join(named[:-1])} and {named[-1]} cost the same on each of these rows: {either} will do."
+
+
 @pytest.mark.parametrize("ends", [(0.1, 0.3), (1e-6, 1e-5)])
 def test_a_model_that_decides_every_row_as_a_reference_does_costs_as_much(ends):
     y = np.tile([0, 1], 100)

@@ -217,6 +217,7 @@ def test_calibration_of_very_many_scores_is_that_of_narrow_cells(many, monkeypat
 
     exact, by_row = found()
     exact_parts = {name: (decomposition_of(exact, name), promise_of(exact, name)) for name in models}
+    areas = {name: exact.auc(name) for name in models}
     monkeypatch.setattr(score_table, "_MANY", 1000)
     pooled, by_cell = found()
     for name in models:
@@ -238,6 +239,7 @@ def test_calibration_of_very_many_scores_is_that_of_narrow_cells(many, monkeypat
             assert mine.value == pytest.approx(its.value, abs=0.25 * width), part  # the folds are drawn otherwise
             assert mine.interval == pytest.approx(its.interval, abs=0.25 * width), part  # the folds are drawn otherwise
         assert pooled[name].auc == exact[name].auc
+        assert pooled.auc(name) == areas[name]  # pairs are counted among all scores
     alone = evaluate(y, models, costs=costs.Fixed(0.2))  # a threshold cuts cells: all scores count
     monkeypatch.setattr(score_table, "_MANY", 10**9)
     assert promise_of(evaluate(y, models, costs=costs.Fixed(0.2)), "bent") == promise_of(alone, "bent")

@@ -546,6 +546,19 @@ def test_rows_in_order_of_time_get_a_word_on_lags():
     assert "neighbours-alike" not in codes(y[by_label], blind[by_label])
 
 
+@pytest.mark.parametrize("rows", [1500, 8194])  # also where the last pair is a piece of its own
+@pytest.mark.parametrize("sign", [1, -1])
+def test_rows_sorted_by_score_say_nothing_of_time_and_those_with_one_out_of_place_do(rows, sign):
+    rng = np.random.default_rng(3)
+    z = np.sort(sign * rng.normal(size=rows))[::sign]
+    y, score = rng.random(rows) < expit(2.0 * z - 1.0), 0.35 + 0.01 * np.tanh(z)
+    assert neighbours_alike(evaluate(y, score, costs=0.3)) is None
+    for place in (1, rows // 2, rows - 2, rows - 1):
+        order = np.arange(rows)
+        order[[place - 1, place]] = place, place - 1
+        assert neighbours_alike(evaluate(y[order], score[order], costs=0.3)) is not None
+
+
 def test_correlation_of_neighbours_is_that_of_all_rows_where_they_come_in_many_pieces():
     rng = np.random.default_rng(3)
     drift = np.convolve(rng.normal(size=30_040), np.ones(40), "valid")[:30_000]

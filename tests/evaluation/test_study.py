@@ -3,6 +3,8 @@
 import io
 import math
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -127,6 +129,35 @@ def test_concordance_refuses_what_it_does_not_know():
     weighted = TimeToEvent(event=EVENT, time=TIME, horizon=2.0, sample_weight=np.full(300, 2.0))
     with pytest.raises(ValueError, match="sample_weight"):
         evaluate_horizons(weighted, {"a": RISK}, horizons=HORIZONS).concordance()
+
+
+def share_of_ordered_pairs(event, time, risk, last=None):
+    """Of pairs whose first event is known, those whose first row had the higher risk; Uno's weights up to a horizon."""
+    right = every = 0.0
+    for start, its_risk in zip(time[event], risk[event], strict=True):
+        stay = [1.0 - 1.0 / np.count_nonzero(u <= time) for u in time[~event] if u < start]
+        weight = 1.0 if last is None else np.prod(stay) ** -2.0 * (start < last)
+        right += weight * np.count_nonzero(risk[time > start] < its_risk)
+        every += weight * np.count_nonzero(time > start)
+    return right / every
+
+
+def test_concordance_takes_every_event_and_the_risk_by_the_last_horizon(monkeypatch):
+    """With pairs counted in the place of scikit-survival; with itself in tests/test_ecosystem.py."""
+    other = types.ModuleType("sksurv.metrics")
+    other.concordance_index_censored = lambda event, time, risk: (share_of_ordered_pairs(event, time, risk), 0, 0)
+    other.concordance_index_ipcw = lambda known, rows, risk, tau: (
+        share_of_ordered_pairs(rows["event"], rows["time"], risk, tau) if np.all(known == rows) else math.nan,
+    )
+    monkeypatch.setitem(sys.modules, "sksurv", types.ModuleType("sksurv"))
+    monkeypatch.setitem(sys.modules, "sksurv.metrics", other)
+    event, time, models = EVENT[:60], TIME[:60], {"a": RISK[:60], "b": BLUNT[:60]}
+    outcome = TimeToEvent(event=event, time=time, horizon=2.0)
+    found = evaluate_horizons(outcome, models, horizons=HORIZONS).concordance().rows
+    assert [row["model"] for row in found] == ["a", "b"]
+    for row, risk in zip(found, (RISK[:60, -1], BLUNT[:60, -1]), strict=True):
+        assert row["harrell_c"] == pytest.approx(share_of_ordered_pairs(event, time, risk), abs=1e-12)
+        assert row["uno_c"] == pytest.approx(share_of_ordered_pairs(event, time, risk, HORIZONS[-1]), abs=1e-12)
 
 
 # Bands of an evaluation and the table of a paper.

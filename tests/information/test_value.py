@@ -337,6 +337,22 @@ def test_one_cost_ratio_is_valued_as_the_threshold_that_it_is():
     assert evaluate(y, risk, costs=0.0275).with_information().information.record() == at.record()
 
 
+@pytest.mark.parametrize(("c", "best"), [(0.0, "treat all"), (1.0, "treat none")])
+@pytest.mark.parametrize("count", [1, 2])
+def test_where_one_kind_of_mistake_costs_nothing_there_is_nothing_to_learn(c, best, count):
+    """All are treated, or none, whatever the rows say, and no model is better than that."""
+    rng = np.random.default_rng(4)
+    models = {f"m{k}": rng.random(60) for k in range(count)}
+    y = rng.random(60) < models["m0"]
+    for found in (
+        value_of_information(y, models, costs=costs.Fixed(c), more_rows=(100,)),
+        evaluate(y, models, costs=costs.Fixed(c)).with_information(more_rows=(100,)).information,
+    ):
+        assert (found.evpi, found.evsi) == (0.0, {100: 0.0})
+        assert found.p_best[best] == 1.0
+        assert found.p_useful == dict.fromkeys(models, 0.0)
+
+
 def alike():
     """Three models of which the second decides as the first does at 0.1, and over the range too where it is a copy."""
     rng = np.random.default_rng(0)
