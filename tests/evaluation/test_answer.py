@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 
-from stakes import evaluate
+from stakes import ScoreTable, evaluate
 from stakes.cli import main
 from stakes.costs import Fixed, LogOddsUniform
 from stakes.evaluation._words import Unit, Words, plural
@@ -609,6 +609,23 @@ def test_a_promise_is_called_broken_only_beyond_what_picking_its_model_explains(
     assert "promise" in evaluate(y, alone, costs=(0.3, 0.9)).answer.calibration
     assert ("promise" in full.answer.calibration) is said
     assert ("promise" in evaluate(y, alone, costs=(0.3, 0.9), n_tried=20).answer.calibration) is said
+
+
+@pytest.mark.parametrize(
+    ("share", "score", "said"), [(0.2008, 0.2002, False), (0.2008, 0.2014, True), (0.2014, 0.2018, False)]
+)
+def test_a_broken_promise_is_said_where_it_and_the_cost_are_told_as_two_numbers(share, score, said):
+    """Of so many rows nothing is by chance; at 1/2 each mistake costs 1/2."""
+    half = 5e9
+    right = np.array([1.0 - share, share]) * half
+    table = ScoreTable(np.array([score, 1.0 - score]), right[::-1], right, right[::-1], right, n_rows=10**10)
+    cost, promised = 500.0 * share, 500.0 * score
+    told = f"model's own scores promise {promised:.0f} per 1,000 decisions; it costs {cost:.0f}."
+    assert (f"{cost:.0f}" != f"{promised:.0f}") is said
+    answer = evaluate(table, costs=0.5).answer
+    assert answer.cost.startswith(f"model costs {cost:.0f} per 1,000 decisions")
+    assert ("promise" in answer.calibration) is said
+    assert (told in answer.calibration) is said
 
 
 def test_a_cost_beside_a_promise_is_said_to_be_without_the_harm_that_the_table_counts():

@@ -137,6 +137,25 @@ def test_no_finding_takes_copies_as_rows_of_their_own_where_decisions_are_fitted
     assert "calibration-in-the-large" not in {finding.code for finding in clustered.findings}
 
 
+@pytest.mark.parametrize("way", ["rows", "weights", "fitted", "followed", "followed, fitted"])
+@pytest.mark.parametrize("end", RANGE)
+def test_a_score_at_an_end_of_the_range_is_within_it_as_one_just_inside_is(way, end):
+    labels = outcomes()["followed"] if "followed" in way else Y
+    options = {"rule": "optimal"} if "fitted" in way else {}
+    options |= {"weights": {"sample_weight": np.tile([1.0, 2.0, 2.0], 500)}, "fitted": {"clusters": CLUSTERS}}.get(
+        way, {}
+    )
+    score = np.round(Q, 1).clip(*RANGE)
+    inwards, outwards = (end + step * (1e-13 if end == RANGE[0] else -1e-13) for step in (1, -1))
+    found, inside, outside = (
+        evaluate(labels, np.where(score == end, place, score), costs=RANGE, **options).calibration[0].in_range
+        for place in (end, inwards, outwards)
+    )
+    same(found, inside)
+    assert found.n_rows == inside.n_rows > outside.n_rows
+    assert found.o_e_ratio != pytest.approx(outside.o_e_ratio, rel=1e-3)
+
+
 def test_a_range_without_scores_says_so():
     pytest.importorskip("pandas")
     record = evaluate(Y, Q / 10, costs=(0.5, 0.6)).calibration.frame("pandas").iloc[1]

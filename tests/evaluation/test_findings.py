@@ -559,14 +559,19 @@ def test_rows_sorted_by_score_say_nothing_of_time_and_those_with_one_out_of_plac
         assert neighbours_alike(evaluate(y[order], score[order], costs=0.3)) is not None
 
 
-def test_correlation_of_neighbours_is_that_of_all_rows_where_they_come_in_many_pieces():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_correlation_of_neighbours_is_that_of_all_rows_where_they_come_in_many_pieces(weighted):
     rng = np.random.default_rng(3)
     drift = np.convolve(rng.normal(size=30_040), np.ones(40), "valid")[:30_000]
     y, blind = rng.random(30_000) < expit(0.5 * drift - 1.0), 0.2 + 0.2 * rng.random(30_000)
-    found = finding("neighbours-alike", evaluate(y, blind, costs=0.3))
+    weight = rng.choice([0.5, 1.0, 4.0], 30_000) if weighted else np.ones(30_000)
+    result = evaluate(y, blind, costs=0.3, sample_weight=weight if weighted else None)
+    found = neighbours_alike(result)
     loss = np.where(blind >= 0.3, 0.3 * ~y, 0.7 * y)
-    off = loss - loss.mean()
+    off = weight * (loss - np.average(loss, weights=weight))
     assert found.evidence["correlation"] == pytest.approx(off[1:] @ off[:-1] / (off @ off), rel=1e-9)
+    lagged = evaluate(y, blind, costs=0.3, sample_weight=weight if weighted else None, lags="auto")
+    assert found.evidence["wider"] == pytest.approx(lagged.best.standard_error / result.best.standard_error, rel=1e-3)
 
 
 def slow_cosines(n):
