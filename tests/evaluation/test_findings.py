@@ -546,6 +546,19 @@ def test_rows_in_order_of_time_get_a_word_on_lags():
     assert "neighbours-alike" not in codes(y[by_label], blind[by_label])
 
 
+@pytest.mark.parametrize(("seed", "said"), [(69, False), (112, True), (170, True), (185, False)])
+def test_neighbours_are_called_alike_where_chance_makes_them_so_in_less_than_one_sample_of_a_thousand(seed, said):
+    """By the sum of the products of neighbours beside its error, which their squares tell."""
+    rng = np.random.default_rng(seed)
+    drift = np.convolve(rng.normal(size=409), np.full(10, 0.5), "valid")
+    y, score = rng.random(400) < expit(drift), 0.35 + 0.05 * rng.random(400)
+    off = np.where(y, 0.0, 0.3) - 0.3 * np.mean(~y)
+    products = off[1:] * off[:-1]
+    p = norm.sf(products.sum() / np.sqrt(np.sum(products**2)))
+    assert 0.0008 < p < 0.001 if said else 0.001 < p < 0.002
+    assert (neighbours_alike(evaluate(y, score, costs=0.3)) is not None) is said
+
+
 @pytest.mark.parametrize("rows", [1500, 8194])  # also where the last pair is a piece of its own
 @pytest.mark.parametrize("sign", [1, -1])
 def test_rows_sorted_by_score_say_nothing_of_time_and_those_with_one_out_of_place_do(rows, sign):
