@@ -151,11 +151,12 @@ def test_concordance_takes_every_event_and_the_risk_by_the_last_horizon(monkeypa
     )
     monkeypatch.setitem(sys.modules, "sksurv", types.ModuleType("sksurv"))
     monkeypatch.setitem(sys.modules, "sksurv.metrics", other)
-    event, time, models = EVENT[:60], TIME[:60], {"a": RISK[:60], "b": BLUNT[:60]}
+    event, time = EVENT[:60], TIME[:60]
+    models = {"a": RISK[:60], "b": np.random.default_rng(1).random((60, 3)).cumsum(axis=1) / 3.0}  # in changing order
     outcome = TimeToEvent(event=event, time=time, horizon=2.0)
     found = evaluate_horizons(outcome, models, horizons=HORIZONS).concordance().rows
     assert [row["model"] for row in found] == ["a", "b"]
-    for row, risk in zip(found, (RISK[:60, -1], BLUNT[:60, -1]), strict=True):
+    for row, risk in zip(found, (models["a"][:, 2], models["b"][:, 2]), strict=True):
         assert row["harrell_c"] == pytest.approx(share_of_ordered_pairs(event, time, risk), abs=1e-12)
         assert row["uno_c"] == pytest.approx(share_of_ordered_pairs(event, time, risk, HORIZONS[-1]), abs=1e-12)
 
