@@ -306,6 +306,14 @@ def test_weights_reach_the_last_step_of_a_pipeline_inside_without_routing(data, 
     assert found.predict_proba(other) != pytest.approx(clone(MODELS[name]).fit(X, y).predict_proba(other), abs=1e-6)
 
 
+def test_weights_that_reach_the_map_of_a_calibration_alone_are_still_warned_of(data):
+    X, y, _ = data
+    weight = np.where(y == 1, 2.0, 1.0)
+    model = CalibratedClassifierCV(KNeighborsClassifier(), cv=3)
+    with pytest.warns(UserWarning, match="KNeighborsClassifier does not appear to accept sample_weight"):
+        LossCorrectedClassifier(model).fit(X, y, sample_weight=weight)
+
+
 def test_weights_reach_a_pipeline_inside_a_calibration_and_its_maps(data):
     X, y, other = data
     weight = np.where(y == 1, 8.0, 1.0)
