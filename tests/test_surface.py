@@ -12,7 +12,6 @@ import pytest
 
 import stakes
 from stakes import costs, display
-from tests import signatures
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ["costs", "metrics", "curves", "inference"]
@@ -41,10 +40,6 @@ def test_a_room_shows_its_public_names_and_nothing_else(room):
     module = importlib.import_module(f"stakes.{room}")
     assert dir(module) == sorted(module.__all__)
     assert not any(name.startswith("_") for name in module.__all__)
-
-
-def test_what_public_names_take_and_their_defaults_are_those_of_the_list_kept():
-    assert signatures.signatures() == signatures.KEPT.read_text(encoding="utf-8").splitlines()
 
 
 def test_every_random_step_has_the_same_seed_unless_another_is_given():
