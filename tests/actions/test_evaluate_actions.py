@@ -618,7 +618,7 @@ def test_classes_are_named_by_their_labels_in_the_order_of_the_columns():
     ordered = evaluate_actions(["b", "c", "a"] * 2, probs, labels=["c", "a", "b"], **costs_of).rows
     assert ordered.classes == ("c", "a", "b")
     assert ordered.index.tolist() == [2, 0, 1, 2, 0, 1]
-    numbers = evaluate_actions([1, 2, 1, 2, 1, 2], probs, **costs_of).rows  # no row of class 0
+    numbers = evaluate_actions([1, 2, 1, 2, 1, 2], probs, labels=range(3), **costs_of).rows  # no row of class 0
     assert numbers.classes == (0, 1, 2)
     assert numbers.index.tolist() == [1, 2] * 3
     one_hot = evaluate_actions(np.eye(3, dtype=int)[[2, 0, 1] * 2], probs, **costs_of).rows
