@@ -59,6 +59,12 @@ def test_the_numbers_are_the_librarys(file, rows, cli, folder):
     )
 
 
+def test_models_are_counted_in_the_heading(file, cli):
+    both = cli("evaluate", file, *ASKED, "--cost-matrix", "costs.csv")
+    one = cli("evaluate", file, *ASKED, "--cost-matrix", "costs.csv", "--models", "flat")
+    assert [found.out.splitlines()[1] for found in (both, one)] == ["2 models: gbm, flat", "1 model: flat"]
+
+
 @pytest.mark.parametrize(
     ("where", "noted"), [([], False), (["--json"], True), (["--output", "o.csv"], True), (["--output", "-"], False)]
 )

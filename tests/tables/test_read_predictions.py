@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from stakes.outputs.serialization import Location
-from stakes.tables import DataError, file_digest, read_predictions
+from stakes.tables import DataError, file_digest, read_class_predictions, read_predictions
 from stakes.tables._predictions import _summing_to_one
 
 polars = pytest.importorskip("polars")
@@ -512,11 +512,30 @@ def test_absence_of_polars_is_an_import_error_that_names_the_extra(tmp_path, mon
         read("y,a\n1,0.5\n0,0.25\n", tmp_path)
 
 
-def test_percentages_with_a_zero_among_them_are_recognised(tmp_path):
+@pytest.mark.parametrize(
+    ("scores", "percent"),
+    [("0 50 100", True), ("0.5 1 2", True), ("0.5 1 1.99", False), ("0 50 101", False), ("-1 50 99", False)],
+)
+def test_percentages_are_recognised_from_0_to_100(tmp_path, scores, percent):
     path = tmp_path / "p.csv"
-    path.write_text("y,a\n1,0\n0,50\n1,100\n", encoding="utf-8")
-    with pytest.raises(DataError, match="If they are percentages, divide by 100"):
+    cells = [f"{y},{score}" for y, score in zip("101", scores.split(), strict=True)]
+    path.write_text("\n".join(["y,a", *cells]), encoding="utf-8")
+    with pytest.raises(DataError, match=r"must lie in \[0, 1\]") as refused:
         read_predictions(path, label="y", models=["a"])
+    assert ("If they are percentages, divide by 100" in str(refused.value)) is percent
+
+
+@pytest.mark.parametrize("models", [None, ["gbm"], ["rf", "gbm"], ["rf"]])
+def test_two_sets_of_columns_of_one_model_are_refused(tmp_path, models):
+    path = tmp_path / "p.csv"
+    heads = [f"{model}{end}" for model in ("gbm_", "rf_", "gbm.") for end in ("ill", "well")]
+    path.write_text("\n".join([",".join(["y", *heads]), "ill" + ",0.5" * 6, "well" + ",0.5" * 6]), encoding="utf-8")
+    options = {"label": "y", "classes": ["ill", "well"], "models": models}
+    if models == ["rf"]:
+        assert list(read_class_predictions(path, **options).probs) == models
+    else:
+        with pytest.raises(DataError, match="model 'gbm' has several sets of columns; name them alike"):
+            read_class_predictions(path, **options)
 
 
 def test_probabilities_that_do_not_sum_to_one_are_named_by_row():

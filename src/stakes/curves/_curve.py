@@ -416,9 +416,8 @@ class RatioCurve(Curve):
             value = top / bottom
         if side != "right":
             return value
-        piece = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(self.slope) - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(bottom == 0.0, self.slope[piece] / self.denominator.slope[piece], value)
+        with np.errstate(divide="ignore", invalid="ignore"):  # nobody is selected at the lower end alone
+            return np.where(bottom == 0.0, self.slope[0] / self.denominator.slope[0], value)
 
     def integral(self, low: float | None = None, high: float | None = None) -> float:
         """Area under the curve between two points of the domain, exactly.

@@ -591,7 +591,7 @@ def _columns(
         for model in models:
             mine = [key for key in sets if key[0] == model]
             named = [key for key in mine if key in whole]
-            chosen += named[:1]
+            chosen += named
             if not named:
                 nearest = max(mine, key=lambda key: len(sets[key]), default=(model, "_"))
                 raise _no_columns(sets, nearest, classes, file)
