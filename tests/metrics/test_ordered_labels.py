@@ -104,7 +104,7 @@ def test_numbers_in_another_order_are_labels_like_texts():
     # the categories name the columns, though no row is of the first
     some = KIND > 0
     late = as_ordered(KIND[some], [0, 1, 2], [0, 1, 2])
-    wanted = cost_matrix_loss(KIND[some], PROB[some], matrices=COSTS)
+    wanted = cost_matrix_loss(KIND[some], PROB[some], matrices=COSTS, labels=range(3))
     assert cost_matrix_loss(late, PROB[some], matrices=COSTS) == wanted
     later = as_ordered(KIND[KIND < 2], [1, 2, 3], [1, 2, 3])
     wanted = cost_matrix_loss(KIND[KIND < 2], PROB[KIND < 2], matrices=COSTS)
