@@ -394,20 +394,20 @@ def boosting_inputs(size, _folder):
     return [xgboost.DMatrix(x[rows], y[rows]) for rows in (slice(1000), slice(1000, None))]
 
 
-def boosted(sets, **evaluated_by):
+def boosted(sets, setting, metric=None):
     import xgboost
 
-    asked = {"objective": "binary:logistic", "nthread": 1, **evaluated_by.pop("params", {})}
-    xgboost.train(asked, sets[0], ROUNDS, evals=[(sets[1], "eval")], verbose_eval=False, **evaluated_by)
+    asked = {"objective": "binary:logistic", "nthread": 1, **setting}
+    xgboost.train(asked, sets[0], ROUNDS, evals=[(sets[1], "eval")], verbose_eval=False, custom_metric=metric)
 
 
 def boosted_by_ours(sets):
     metric = stakes.training.xgboost_metric("bounded_brier_loss", bounds=COSTS)
-    boosted(sets, params={"disable_default_eval_metric": True}, custom_metric=metric)
+    boosted(sets, {"disable_default_eval_metric": True}, metric)
 
 
 def boosted_by_log_loss(sets):
-    boosted(sets, params={"eval_metric": "logloss"})
+    boosted(sets, {"eval_metric": "logloss"})
 
 
 def areas(inputs):
@@ -440,7 +440,7 @@ BOOSTED = by(
     limit("logloss", boosted_by_log_loss, boosting_inputs, "xgboost"),
     MILLION,
 )
-BOOSTING = (BOOSTED,) if find_spec("xgboost") else ()  # one of the training libraries, which come one by one
+BOOSTING = (BOOSTED,) if find_spec("xgboost") else ()  # only where XGBoost is installed
 FILES = (
     file_row("file of 4 models, evaluated", 4, MILLION, **READ_AND_EVALUATE),
     file_row("file of 2 models, evaluated", 2, TEN_MILLION, "polars", READ, shown="read_parquet"),

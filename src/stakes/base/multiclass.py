@@ -374,7 +374,7 @@ def _index_of(
         if counted and 2 < n_classes < len(labels_of_rows) and labels_of_rows.min() > 0:  # few rows may lack any class
             raise ValueError(
                 f"y_true holds labels from {labels_of_rows.min()} to {labels_of_rows.max()} and no 0, and y_prob has "
-                f"{n_classes} columns: pass labels=range({n_classes}) if the first is of class 0, "
+                f"{n_classes} columns: pass labels=range({n_classes}) if the first column is of class 0, "
                 f"labels=range(1, {n_classes + 1}) if it is of class 1."
             )
         if one_column:

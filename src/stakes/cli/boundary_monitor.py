@@ -107,7 +107,7 @@ class Tally:
 
 
 def _as_written(column: "NDArray[np.float64]") -> "NDArray[Any]":
-    """Return numbers that all are of single precision in it, as a file held them; 0.7 is 0.69999999 there."""
+    """Return a column in single precision if the file held it so: if each number is one; 0.7 is 0.69999999 then."""
     import numpy as np
 
     from stakes.base.numerics import is_single
