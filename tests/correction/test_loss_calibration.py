@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, log_softmax, logit, softmax
 from scipy.stats import chi2, norm
 
 from stakes import ScoreTable, reliability_curve
@@ -469,6 +469,29 @@ def test_several_classes_with_very_small_scores(weighted):
     assert np.log10(found.class_weight[1:]) == pytest.approx([-200, -300], abs=2)
     assert np.all(found.ci_low <= found.class_weight)
     assert np.all(found.class_weight <= found.ci_high)
+
+
+@pytest.mark.parametrize(("far", "seed"), [(10.0, 59), (10.0, 88), (10.0, 126), (30.0, 11), (30.0, 41)])
+def test_weights_of_classes_meet_the_counts_however_far_the_scores_are(far, seed):
+    """The likeliest weights are those whose corrected scores add up to the rows of each class."""
+    rng = np.random.default_rng(seed)
+    prob = rng.dirichlet(10.0 ** rng.uniform(-2.0, 1.0, 3), 60)
+    y = (rng.random((60, 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    scores = softmax(far / 10.0 * np.log(np.clip(prob, 1e-60, 1.0)) + rng.normal(0.0, far, 3), axis=1)
+    scores = np.clip(scores, 1e-250, 1.0)
+    scores /= scores.sum(axis=1, keepdims=True)
+    found = loss_calibration_test(y, scores, n_resamples=0)
+    log = np.log(scores) - np.log(found.class_weight)
+    assert softmax(log, axis=1).sum(axis=0) == pytest.approx(np.bincount(y), abs=1e-3)
+    assert np.all((found.ci_low <= found.class_weight) & (found.class_weight <= found.ci_high))
+
+
+def test_weights_of_separated_classes_have_no_ends():
+    """Of the ratios 1e-200 and 1e+200 any weight between them fits."""
+    scores = np.repeat([[1.0, 1e-200, 1e-220], [1e-200, 1.0, 1e-220], [1e-200, 1e-220, 1.0]], 20, axis=0)
+    found = loss_calibration_test(np.repeat([0, 1, 2], 20), scores, n_resamples=0)
+    assert found.ci_low.tolist() == [1.0, 0.0, 0.0]
+    assert found.ci_high.tolist() == [1.0, np.inf, np.inf]
 
 
 def test_a_fit_to_scores_far_from_the_shares_of_the_classes_begins_near_these():

@@ -537,21 +537,19 @@ def _undefined(status: str, confidence_level: float) -> ImpliedWeight:
 Draws = tuple[int, np.random.Generator]
 
 
-# Multinomial logistic recalibration of class probabilities on their log ratios, by Newton's method.
+# Multinomial logistic recalibration of class probabilities on their log ratios, by damped Newton steps.
 
-_MAX_STEPS = 100
-_HALVINGS = 60
+_LEAST_DAMPING = 1e-12
 _TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultinomialFit:
-    """Coefficients (K - 1, q), their information, the log likelihood, and whether the fit converged."""
+    """Coefficients (K - 1, q), their information, and the log likelihood."""
 
     coefficients: Floats
     information: Floats
     log_likelihood: float
-    converged: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -586,14 +584,22 @@ class MultinomialData:
                 out[j, :, k, :] = out[k, :, j, :].T
         return out.reshape(classes * width, classes * width)
 
+    def most_information(self) -> Floats:
+        """A bound on the information whatever the probabilities are (Boehning 1992)."""
+        classes = self.hits.shape[1]
+        spread = 0.5 * (np.eye(classes) - 1.0 / (classes + 1))
+        return np.kron(spread, self.design.T @ (self.design * self.weight[:, None]))
+
     def design_effect(self, fit: MultinomialFit) -> float:
         """Mean factor by which weights inflate the variances (Rao and Scott 1984); 1 where all are equal to 1."""
         if np.all(self.weight == 1.0):
             return 1.0
-        return float(np.trace(np.linalg.solve(fit.information, self._meat(fit)))) / len(fit.information)
+        return float(np.trace(np.linalg.lstsq(fit.information, self._meat(fit), rcond=None)[0])) / len(fit.information)
 
     def variances(self, fit: MultinomialFit) -> Floats:
         """Of the coefficients: the inverse information, or with weights the sandwich around it."""
+        if np.linalg.det(fit.information) == 0.0:  # every probability is 0 or 1: the likelihood is flat
+            return np.full(len(fit.information), np.inf)
         inverse = np.linalg.inv(fit.information)
         return np.diag(inverse if np.all(self.weight == 1.0) else inverse @ self._meat(fit) @ inverse)
 
@@ -605,26 +611,32 @@ class MultinomialData:
 
 
 def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
-    """Fit by maximum likelihood, which is concave."""
-    coefficients = start
-    predictor = data.predictor(coefficients)
-    value = data.log_likelihood(predictor)
-    for _ in range(_MAX_STEPS):
-        prob = data.probabilities(predictor)
+    """Fit by maximum likelihood, which is concave.
+
+    Where the step of Newton does not raise the likelihood, some of the most information is added, as little as will
+    do: far from the maximum the probabilities are next to 0 or 1, and the information is too small to go by. With all
+    of the most information every step raises it, but for rounding.
+    """
+    coefficients, damping, most = start, 0.0, data.most_information()
+    value = data.log_likelihood(data.predictor(start))
+    while True:
+        prob = data.probabilities(data.predictor(coefficients))
         information = data.information(prob)
-        gradient = ((data.hits - prob) * data.weight[:, None]).T @ data.design
-        step = np.linalg.lstsq(information, gradient.ravel(), rcond=None)[0]
-        if float(gradient.ravel() @ step) <= _TOLERANCE:
-            return MultinomialFit(coefficients, information, value, converged=True)
-        step = step.reshape(coefficients.shape)
-        for _ in range(_HALVINGS):
-            predictor = data.predictor(coefficients + step)
-            after = data.log_likelihood(predictor)
-            if after >= value:
+        found = MultinomialFit(coefficients, information, value)
+        gradient = (((data.hits - prob) * data.weight[:, None]).T @ data.design).ravel()
+        newton = np.linalg.lstsq(information, gradient, rcond=None)[0]
+        if max(gradient @ newton, gradient @ np.linalg.solve(most, gradient)) <= _TOLERANCE:
+            return found
+        while True:
+            step = np.linalg.solve(information + damping * most, gradient) if damping else newton
+            coefficients = found.coefficients + step.reshape(start.shape)
+            value = data.log_likelihood(data.predictor(coefficients))
+            if value > found.log_likelihood:
                 break
-            step = step / 2.0
-        coefficients, value = coefficients + step, after
-    return MultinomialFit(coefficients, information, value, converged=False)
+            if damping > 1.0:
+                return found
+            damping = max(10.0 * damping, _LEAST_DAMPING)
+        damping = damping / 100.0 if damping > _LEAST_DAMPING else 0.0
 
 
 # The test with more than two classes: every coordinate with Holm's adjustment, and the whole vector.
@@ -757,8 +769,6 @@ def _vector(g: Floats, index: NDArray[np.intp], weight: Floats | None) -> tuple[
         return math.nan, degrees, math.nan, f"too few rows ({int(used.sum())}) for {degrees} parameters of the vector"
     fit = fit_multinomial(data, _start(data))
     statistic = 2.0 * (fit.log_likelihood - data.log_likelihood(data.offset)) / data.design_effect(fit)
-    if not fit.converged:
-        status = "; ".join(filter(None, (status, "the vector's fit has no finite maximum: classes are separated")))
     return max(statistic, 0.0), degrees, chi2_tail(statistic, degrees), status
 
 
