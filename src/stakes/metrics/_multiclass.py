@@ -97,7 +97,7 @@ def penalized_brier_loss(
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
         names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
-        it, for they may count from 1.
+        it, for they may count from 1; tensors count from 0.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts: the expected share of errors, the lowest column, never an error,
         always an error. The last two are improper and warn.
@@ -178,7 +178,7 @@ def penalized_log_loss(
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
         names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
-        it, for they may count from 1.
+        it, for they may count from 1; tensors count from 0.
     ties : {"fraction", "first", "correct", "wrong"}, default "fraction"
         What a tie for the highest probability counts; the last two are improper and warn.
     penalty : float or "minimal", optional
@@ -341,7 +341,7 @@ def one_vs_rest_bounded_loss(
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
         names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
-        it, for they may count from 1.
+        it, for they may count from 1; tensors count from 0.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
@@ -642,7 +642,7 @@ def cost_matrix_loss(
         The class of each column, needed unless labels are column numbers or all appear in sorted order, which an
         ordered Categorical must have too. Whole numbers below the number of columns are column numbers, unless a frame
         names its columns by other whole numbers that hold all labels. More rows than columns, none of class 0, need
-        it, for they may count from 1.
+        it, for they may count from 1; tensors count from 0.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0.
     per_sample : bool, default False
