@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from stakes import net_benefit_curve, regret_curve
 from stakes.display import BandDisplay
+from stakes.display._curves import show_bands
 from stakes.inference import confidence_band, consistency_band, difference_band
 
 
@@ -166,3 +169,49 @@ def test_legend_says_what_each_shading_is():
     (legend,) = BandDisplay(bands).plot().figure_.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert sorted(names) == ["90% interval at each threshold", "90% simultaneous band", "a", "b"]
+
+
+@pytest.mark.parametrize("thresholds", [[0.2], [0.03], [0.98], [1e-5], [1e-6, 1e-5], [0.0], [1.0], [0.1, 0.3]])
+def test_few_thresholds_on_log_odds_have_their_surroundings(rows, thresholds):
+    from matplotlib.figure import Figure
+
+    y, models = rows
+    band = confidence_band(y, models["sharp"], "regret", thresholds=thresholds)
+    shown = np.array(band.plot(Figure().add_subplot(), x_scale="log-odds").ax_.get_xlim())
+    first, last = np.log(shown) - np.log1p(-shown)
+    assert last - first < 6.0
+    if 0.0 < thresholds[0] < 1.0:
+        assert shown[0] <= thresholds[0] <= thresholds[-1] <= shown[1]
+        assert min(thresholds[0] - shown[0], shown[1] - thresholds[-1]) > 0.0 or len(thresholds) > 1
+
+
+def test_a_band_reaches_as_far_on_log_odds_as_its_curve(rows):
+    from matplotlib.figure import Figure
+
+    y, models = rows
+    p = np.r_[1e-7, 1.0 - 1e-7, models["sharp"][2:]]
+    curve = regret_curve(y, p).plot(Figure().add_subplot(), x_scale="log-odds")
+    band = confidence_band(y, p, "regret", thresholds=[0.0, 0.3, 1.0])
+    shown = band.plot(Figure().add_subplot(), x_scale="log-odds").ax_.get_xlim()
+    assert shown == pytest.approx(curve.ax_.get_xlim(), rel=1e-9)
+    assert 1.0 - shown[1] == pytest.approx(1.0 - curve.ax_.get_xlim()[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("difference", [False, True])
+@pytest.mark.parametrize("kind", ["net_benefit", "interventions_avoided"])
+def test_only_the_plunge_of_net_benefit_is_cut_off_as_far_below_zero_as_is_above(kind, difference):
+    from matplotlib.figure import Figure
+
+    y, thresholds = np.arange(40) >= 20, np.array([0.05, 0.3, 0.9])
+    limits = np.array([[-3.0, -2.0, -2.5], [0.2, 0.3, 0.1]])
+    band = confidence_band(y, np.linspace(0.2, 0.8, 40), "net_benefit", thresholds=thresholds)
+    ends = dict(zip(("simultaneous_low", "simultaneous_high"), limits, strict=True))
+    band = replace(band, kind=kind, is_difference=difference, estimate=np.array([0.1, 0.2, -0.1]), **ends)
+    ax = Figure().add_subplot()
+    show_bands(ax, [band], (0.0, 1.0), band.estimate)
+    low, high = ax.get_ylim()
+    assert 0.3 <= high < 0.6
+    if kind == "net_benefit" and not difference:
+        assert low == -high
+    else:
+        assert low < -2.5

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score, recall_score
 
@@ -290,3 +291,42 @@ def test_a_peak_within_the_range_is_shown_and_one_near_an_end_is_a_spike(place, 
     assert _visible_top(density) == (50.0 if inside else 6.0)
     scarce = np.where(np.arange(100) < 20, density, 0.0)  # where no score lies, nothing shows how high the others reach
     assert _visible_top(scarce) == (1.0 if place >= 20 else 50.0 if inside else 6.0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        *((0.7, 0.8), (0.1, 0.9), (0.02, 0.02), (0.0, 0.0), (1.0, 1.0), (0.0, 1.0)),
+        *((1e-5, 1e-4), (1e-9, 1e-9), (0.0, 1e-4), (1.0 - 1e-5, 1.0 - 1e-5), (0.9999, 1.0), (1e-5, 0.2)),
+    ],
+)
+def test_all_cost_ratios_of_a_distribution_are_in_the_picture_and_fill_it(low, high):
+    from matplotlib.figure import Figure
+
+    measure = costs.Fixed(low) if low == high else costs.Uniform(low, high)
+    first, last = measure.plot(Figure().add_subplot()).ax_.get_xlim()
+    assert 0.0 <= first <= low <= high <= last <= 1.0
+    assert first < last
+    assert high - low > 0.4 * (last - first) or low == high
+    shown = np.array(measure.plot(Figure().add_subplot(), scale="log-odds").ax_.get_xlim())
+    assert 0.0 < shown[0] < shown[1] < 1.0
+    first, last = np.log(shown) - np.log1p(-shown)
+    if 0.0 < low < 1.0:
+        assert first < np.log(low) - np.log1p(-low)
+    if 0.0 < high < 1.0:
+        assert np.log(high) - np.log1p(-high) < last
+    seen = np.clip([low, high], *shown)
+    seen = np.log(seen) - np.log1p(-seen)
+    assert seen[1] - seen[0] > 0.4 * (last - first) or low == high
+
+
+@pytest.mark.parametrize("measure", [costs.Beta(1, 50), costs.Beta(50, 1), costs.Beta(1, 100), costs.Beta(0.5, 4)])
+def test_at_most_half_of_a_density_leaves_the_picture_with_its_spike(measure):
+    from matplotlib.figure import Figure
+
+    top = measure.plot(Figure().add_subplot()).ax_.get_ylim()[1]
+    law = stats.beta(measure.a, measure.b)
+    outside = np.mean(1.0 - np.minimum(top / law.pdf(law.ppf((np.arange(1000) + 0.5) / 1000)), 1.0))
+    assert outside < 0.5
+    if max(measure.a, measure.b) > 4:  # the rest is so low that it would fill the picture with nothing else
+        assert outside > 0.35

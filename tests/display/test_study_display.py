@@ -154,6 +154,8 @@ def test_a_forest_plot_shows_centres_their_mean_and_another_one():
     assert tuple(line.get_xdata()) == pytest.approx(over.prediction_interval)
     assert tuple(line.get_ydata()) == (5.0, 5.0)  # at the height of its name
     assert to_hex(line.get_color()) == to_hex(diamond.get_facecolor()) != to_hex(display.bars_.lines[0].get_color())
+    bottom, top = display.ax_.get_ylim()
+    assert bottom - 5.0 == -top  # as far below the last row as above the first
     gaps = found.plot("regret", model="a - b")
     assert [guide.get_xdata()[0] for guide in gaps.ax_.lines if guide.get_linewidth() == 0.8] == [0.0]
     best = found.plot()

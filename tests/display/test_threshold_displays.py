@@ -91,6 +91,22 @@ def test_a_range_from_an_end_is_shaded_from_the_edge_on_log_odds(rows, kind, bou
     assert not shaded(outside)
 
 
+@pytest.mark.parametrize(
+    "bounds", [(1e-6, 1e-5), (1e-5, 1e-5), (0.0, 1e-5), (1.0 - 1e-5, 1.0 - 1e-6), (1e-6, 0.5), (1e-12, 1.0 - 1e-12)]
+)
+def test_a_range_near_an_end_is_in_the_picture_on_log_odds(bounds):
+    from matplotlib.figure import Figure
+
+    curve = regret_curve([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6])
+    shown = curve.plot(Figure().add_subplot(), bounds=bounds, x_scale="log-odds").ax_.get_xlim()
+    assert 0.0 < shown[0] < (bounds[0] or 0.1 * bounds[1])
+    assert bounds[1] < shown[1] < 1.0
+    ends, (low, high) = (
+        [_axes.log_odds(min(max(each, shown[0]), shown[1])) for each in pair] for pair in (shown, bounds)
+    )
+    assert high - low >= 0.4 * (ends[1] - ends[0]) or low == high
+
+
 def test_without_bounds_nothing_is_shaded(rows):
     y, models = rows
     assert RegretCurveDisplay.from_predictions(y, models).bounds_ is None
@@ -248,6 +264,20 @@ def test_legend_below_hides_nothing_and_is_not_cut(ten, plt, width):
     assert box.y1 <= axes.y0 + 1.0
     assert (box.y0 >= page.y0, box.x0 >= page.x0, box.x1 <= page.x1) == (True, True, True)
     assert shown.ax_.get_window_extent().height > 1.2 * shown.figure_.dpi
+
+
+@pytest.mark.parametrize(("inches", "columns"), [(2.6, 1), (5.2, 2), (11.0, 4)])
+def test_a_legend_below_has_as_many_columns_as_there_is_room_for(inches, columns):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(inches, 2.0), layout="constrained")
+    labels = [f"a model whose name is long, {k}" for k in range(4)]
+    lines = figure.add_subplot().plot(np.eye(4))
+    _axes.legend_under(figure, lines, labels)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.legends[0].get_texts()]
+    assert len({round(box.x0) for box in boxes}) == columns
+    assert all(box.x0 > 0.0 and box.x1 < figure.bbox.x1 and box.y0 > 0.0 for box in boxes)
 
 
 def test_legend_goes_where_it_is_told(rows, plt):

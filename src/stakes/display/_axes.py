@@ -165,6 +165,7 @@ _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
 _NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
 _HARM_SHOWN = 0.3  # of the height above zero
+_LEAST = 1e-15  # so near to 0 and to 1 an axis of log-odds can be drawn
 _MARGIN = 0.5  # the range shown reaches this share of the plausible range beyond each of its ends
 
 
@@ -223,9 +224,18 @@ def widened(bounds: Range, x_scale: XScale = "linear") -> Range:
     if x_scale == "linear":
         margin = _MARGIN * (high - low) or 0.5 * min(low, 1.0 - low) or 0.05
         return max(low - margin, 0.0), min(high + margin, 1.0)
-    start, stop = (log_odds(min(max(bound, 1e-4), 1.0 - 1e-4)) for bound in bounds)
+    start, stop = map(log_odds, off_the_ends(bounds))
     margin = _MARGIN * (stop - start) or 1.0
-    return 1.0 / (1.0 + math.exp(margin - start)), 1.0 / (1.0 + math.exp(-margin - stop))
+    low, high = 1.0 / (1.0 + math.exp(margin - start)), 1.0 / (1.0 + math.exp(-margin - stop))
+    return max(low, _LEAST), min(high, 1.0 - _LEAST)
+
+
+def off_the_ends(bounds: Range, end: float = 1e-4) -> Range:
+    """Bounds on an axis of log-odds, which has no 0 and no 1: nearer to these than ``end`` only where others are."""
+    others = [0.1 * each for bound in bounds for each in (bound, 1.0 - bound) if each > 0.0]
+    end = max(min(end, *others), _LEAST)
+    low, high = (min(max(bound, end), 1.0 - end) for bound in bounds)
+    return low, high
 
 
 def draw_cost_axis(ax: Axes, shown: Range, x_scale: XScale, name: str = "x_scale") -> None:

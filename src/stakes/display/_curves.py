@@ -462,13 +462,14 @@ class BandDisplay(_axes.Display):
         return self.bands
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        reliability = self.bands[0].of_rates
+        scale = "linear" if self.bands[0].of_rates else x_scale
         if bounds is not None and bounds != (0.0, 1.0):
-            return _axes.widened(bounds, "linear" if reliability else x_scale)
+            return _axes.widened(bounds, scale)
         low = min(float(band.thresholds[0]) for band in self.bands)
         high = max(float(band.thresholds[-1]) for band in self.bands)
-        if x_scale == "log-odds" and not reliability:
-            low, high = max(low, 1e-4), min(high, 1.0 - 1e-4)
+        if scale == "log-odds":
+            shown = max(low, 1e-4), min(high, 1.0 - 1e-4)
+            return shown if shown[0] < shown[1] else _axes.widened((low, high), scale)
         if low >= high:
             return max(low - 0.05, 0.0), min(high + 0.05, 1.0)
         return low, high

@@ -533,6 +533,7 @@ _STEP = 1e-9  # beside a jump, relative to its distance from the end
 _END_POINTS = 10  # so near an end a peak counts as a spike
 _ATOM_AXIS = "stakes weights"
 _STEEP = 6.0  # a density that rises to more than so many times its upper quartile leaves the picture
+_SEEN = 0.5  # but at most half of its area does
 _LONGEST_NAME = 44
 _INFINITE = " (infinite mass, not normalized)"
 
@@ -647,14 +648,11 @@ class CostDistributionDisplay(_axes.Display):
 
     def _shown(self, scale: XScale) -> Range:
         low, high = min(measure.low for measure in self.costs), max(measure.high for measure in self.costs)
-        if scale == "log-odds":
-            low, high = min(max(low, _END), 1.0 - _END), max(min(high, 1.0 - _END), _END)
-        if high - low > 0.6 and scale == "linear":
-            return 0.0, 1.0
+        if scale != "log-odds":
+            return (0.0, 1.0) if high - low > 0.6 else _axes.widened((low, high), scale)
+        low, high = _axes.off_the_ends((low, high), _END)
         start, stop = _axes.widened((low, high), scale)
-        if scale == "log-odds":
-            return max(start, min(_END, 0.5 * low)), min(stop, 1.0 - min(_END, 0.5 * (1.0 - high)))
-        return start, stop
+        return max(start, min(_END, 0.5 * low)), min(stop, 1.0 - min(_END, 0.5 * (1.0 - high)))
 
     def _axes_of_atoms(self, shapes: list[PlotShape]) -> Axes | None:
         named = [ax for ax in self.figure_.axes if ax.get_label() == _ATOM_AXIS and ax is not self.ax_]
@@ -752,7 +750,10 @@ def _visible_top(density: Floats) -> float:
     peak = int(np.argmax(found))
     if min(peak, len(found) - 1 - peak) > _END_POINTS:
         return float(found[peak])
-    return float(min(positive.max(), _STEEP * float(np.quantile(positive, 0.75))))
+    between = np.sort(np.minimum(found[1:], found[:-1]))  # heights of even steps below the line
+    seen = np.cumsum(between) + between * np.arange(len(between))[::-1]  # of their area where the picture ends there
+    most = float(between[np.searchsorted(seen, _SEEN * seen[-1])])
+    return float(min(positive.max(), max(most, _STEEP * float(np.quantile(positive, 0.75)))))
 
 
 # Display of rates by threshold.
