@@ -87,6 +87,70 @@ def test_bounds_are_not_far_above_what_pooling_changes(positive):
     assert furthest <= found.integral_bound <= 20.0 * furthest
 
 
+def log_odds(scores):
+    return np.log(scores) - np.log1p(-scores)
+
+
+def test_thinned_scores_are_fine_by_weight_by_score_by_log_odds_and_within_the_focus():
+    rng = np.random.default_rng(3)
+    tail = 1.0 / (1.0 + np.exp(rng.uniform(5.0, 11.0, 800)))  # few rows, near 0 and near 1
+    narrow = rng.uniform(0.5, 0.5001, 12_000)  # nearly all positives
+    scores = np.concatenate([rng.uniform(0.4, 0.6, 4000), narrow, tail, 1.0 - tail, rng.uniform(0.01, 0.99, 1500)])
+    crowd = rng.uniform(0.3, 0.3001, 12_000)  # nearly all negatives
+    table = ScoreTable.from_predictions(
+        np.repeat([False, True, False], [2000, 17_100, 12_000]), np.concatenate([scores, crowd])
+    )
+    found = thinned(table, 500, (0.7, 0.72))
+    assert len(found.scores) <= 600
+    inside = found.scores[(found.scores > 0.02) & (found.scores < 0.98)]
+    assert np.diff(inside).max() < 0.06
+    for end in (found.scores[found.scores < 0.01], 1.0 - found.scores[found.scores > 0.99]):
+        assert np.abs(np.diff(log_odds(end))).max() < 1.5
+        assert log_odds(end.min()) < -9.0
+    focus = found.scores[(found.scores >= 0.7) & (found.scores <= 0.72)]
+    assert np.diff(focus).max() < 0.004
+    assert found.positives.max() < 0.05 * table.total_positives
+    assert found.negatives.max() < 0.05 * table.total_negatives
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_both_classes_hold_at_every_threshold_and_between_any_two(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(*((0.3, 0.6), (2.0, 8.0), (1.0, 1.0), (0.2, 0.2))[seed], 600)
+    y, weight = rng.random(600) < scores, rng.exponential(size=600)
+    table = ScoreTable.from_predictions(y, scores, sample_weight=weight)
+    found = thinned(table, 40, (0.1, 0.3))
+    rows = scores, weight * y, weight * ~y
+    every = np.unique(np.concatenate([scores, found.scores, [0.0, 1.0]]))
+    # by counting: a row acted on at a threshold c costs c if it is negative, one that is not costs 1 - c if positive
+    at = np.concatenate([every, np.nextafter(every, 2.0), np.linspace(0.0, 1.0, 500)])[:, None]
+    regret, integral = [], []
+    for each, ups, downs in (rows, (found.scores, found.positives, found.negatives)):
+        acted = each >= at
+        regret.append(((acted * at) @ downs + (~acted * (1.0 - at)) @ ups) / weight.sum())
+        lost = 0.5 * np.minimum(at, each) ** 2 @ downs
+        lost += 0.5 * (np.maximum(1.0 - each, 0.0) ** 2 - np.maximum(1.0 - np.maximum(at, each), 0.0) ** 2) @ ups
+        integral.append(lost / weight.sum())
+    apart = float(np.abs(regret[0] - regret[1]).max())
+    assert 0.2 * found.share_bound <= apart <= found.share_bound
+    furthest = float(np.ptp(integral[0] - integral[1]))
+    assert 0.01 * found.integral_bound <= furthest <= found.integral_bound
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_bounds_hold_where_nearly_all_of_a_cell_lies_at_its_costly_end(positive):
+    scores, weight = [0.2, 0.8], [99.0, 1.0] if positive else [1.0, 99.0]
+    table = ScoreTable.from_predictions([positive] * 2, scores, sample_weight=weight, pos_label=True)
+    found = thinned(table, 1, (0.1, 0.3))
+    assert len(found.scores) == 1
+    # next to that end, pooled they are on one side of the threshold, and by themselves nearly all on the other
+    assert 0.8 * 0.99 <= found.share_bound <= 0.8 + 1e-9
+    centre = np.average(scores, weights=weight)
+    far, near = (1.0 - scores[0], 1.0 - centre) if positive else (scores[1], centre)
+    lost = 0.99 * 0.5 * (far**2 - near**2)  # what the pooled ones no longer cost between the two
+    assert lost <= found.integral_bound <= 0.8 * 0.6 * 2.0 + 0.05
+
+
 @given(
     st.lists(
         st.tuples(st.booleans(), st.sampled_from([0.0, 1e-9, 0.1, 0.2, 0.25, 0.5, 0.75, 1.0]), st.integers(1, 3)),
