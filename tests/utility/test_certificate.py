@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -314,6 +315,16 @@ def test_best_choice_without_a_row_competes_by_value():
     assert choice.ties.tolist() == [0, 2]
     choice = choose(curve_with_steps(values, absolute=1e-14), 1.0)
     assert choice.ties.tolist() == [2]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("last", "ties"), [(0.7, [2, 3]), (0.7 - 1e-13, [2, 3]), (0.7 - 1e-11, [2]), (0.7 + 1e-13, [1, 2, 3])]
+)
+def test_a_last_choice_without_differences_joins_those_that_they_tell_apart_unless_it_is_better(last, ties, sign):
+    values = sign * np.array([0.3, 0.7 - 1e-15, 0.7, last])
+    estimate = replace(curve_with_steps(values, absolute=1e-12), steps_end=2)
+    assert choose(estimate, sign).ties.tolist() == ties
 
 
 def test_runner_up_and_gap_come_from_differences_where_values_cannot_tell():

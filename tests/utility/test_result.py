@@ -54,6 +54,7 @@ def test_empty_batch_has_the_value_of_the_empty_table_and_no_decisions(name, fil
     expected = {"mcc": 0, "kappa": 0, "q_mean": 1 - (1 - fill) ** 2, "h_mean": fill}.get(name, fill)
     assert result.curve.tolist() == [expected]
     assert (result.best_k, result.ties.tolist(), result.runner_up) == (0, [0], None)
+    assert (result.error_bound, result.proved) == (0.0, True)
     assert result.predict().tolist() == []
 
 
