@@ -185,6 +185,38 @@ def test_few_thresholds_on_log_odds_have_their_surroundings(rows, thresholds):
         assert min(thresholds[0] - shown[0], shown[1] - thresholds[-1]) > 0.0 or len(thresholds) > 1
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.01, 0.2, 0.99, 1.0])
+def test_one_threshold_has_its_surroundings(rows, threshold):
+    from matplotlib.figure import Figure
+
+    y, models = rows
+    band = confidence_band(y, models["sharp"], "regret", thresholds=[threshold])
+    first, last = band.plot(Figure().add_subplot()).ax_.get_xlim()
+    assert 0.0 <= first <= threshold <= last <= 1.0
+    assert first < threshold or threshold == 0.0
+    assert threshold < last or threshold == 1.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_band_on_one_side_of_zero_is_seen_from_zero(sign):
+    from matplotlib.figure import Figure
+
+    y = np.arange(40) >= 20
+    band = difference_band(y, np.linspace(0.2, 0.8, 40), np.linspace(0.3, 0.7, 40), "regret", thresholds=[0.2, 0.4])
+    near, far = sign * np.array([0.3, 0.4]), sign * np.array([0.6, 0.5])
+    band = replace(
+        band,
+        estimate=0.5 * (near + far),
+        simultaneous_low=np.minimum(near, far),
+        simultaneous_high=np.maximum(near, far),
+    )
+    ax = Figure().add_subplot()
+    show_bands(ax, [band], (0.2, 0.4), band.estimate)
+    ends = np.sort(sign * np.array(ax.get_ylim()))
+    assert ends[0] == 0.0 if sign > 0.0 else -0.1 < ends[0] < 0.0  # 0 is drawn as a line, and no room left below it
+    assert 0.6 < ends[1] < 0.7
+
+
 def test_a_band_reaches_as_far_on_log_odds_as_its_curve(rows):
     from matplotlib.figure import Figure
 

@@ -328,6 +328,31 @@ def test_each_model_has_what_it_costs_with_the_option_to_defer():
         assert [float(cost), float(without)] == pytest.approx([found.cost, found.cost_without], abs=6e-4)
 
 
+@pytest.mark.parametrize(
+    ("capacity", "limit"),
+    [
+        (None, ""),
+        (1, "At most 1 case is deferred. "),
+        (1500, "At most 1,500 cases are deferred. "),
+        (0.2, "At most 20% of cases are deferred. "),
+    ],
+)
+def test_the_most_cases_and_the_scores_that_are_deferred_are_said(capacity, limit):
+    evaluation = evaluate(*simulated(["a"], n=150), costs=0.2).with_deferral(0.02, capacity=capacity)
+    page = render(evaluation)
+    assert f"cost 1 together. {limit}Models are compared" in page.one("section", id="deferral").text
+    (row,) = page.rows("with and without the option to defer")
+    low, high = (float(end.removesuffix("%")) / 100.0 for end in row[6].split(" to "))
+    # by Chow's rule: where acting and not acting both cost more than the fee
+    most, least = 1.0 - 0.02 / 0.2, 0.02 / (1.0 - 0.2)
+    if capacity in (None, 1500):
+        assert (low, high) == (pytest.approx(least), pytest.approx(most))
+    else:
+        assert least < low < 0.2 < high < most  # next to the threshold, where deciding is dearest
+        asked, score = evaluation.deferral["a"].shares["deferred"], simulated(["a"], n=150)[1]["a"]
+        assert np.mean((score > low - 1e-3) & (score < high + 1e-3)) == pytest.approx(asked, abs=0.02)
+
+
 @pytest.mark.parametrize("fee", [0.0, 0.07, 0.158, 0.9])
 def test_costs_over_the_fee_are_drawn_to_scale_and_the_fee_is_marked(fee):
     evaluation = evaluate(*simulated(["a", "b", "c"], n=150), costs=0.2).with_deferral(fee)
@@ -342,6 +367,16 @@ def test_costs_over_the_fee_are_drawn_to_scale_and_the_fee_is_marked(fee):
         colour: np.array([place.split(",") for place in places.split()], dtype=float).T
         for places, colour in re.findall(r'points="([^"]+)" stroke="var\(--model-(\d)', figure)
     }
+    dashes = [
+        dict(re.findall(line + r'(?: stroke-dasharray="([\d ,]+)")? fill', figure))
+        for line in (
+            r'points="[^"]+" stroke="var\(--model-(\d)\)" stroke-width="2"',
+            r'd="M1 5H33" stroke="var\(--model-(\d)\)" stroke-width="3"',
+        )
+    ]
+    assert dashes[0] == dashes[1]  # of the lines and of their samples beside the names
+    assert "" in dashes[0].values()
+    assert len({*dashes[0].values()}) > 1
     found = evaluation.deferral
     highest = max(float(line.max()) for line in found.over_fees.values())
     unit = (bottom - min(y.min() for _, y in points.values())) / highest
