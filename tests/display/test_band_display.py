@@ -150,6 +150,27 @@ def test_one_threshold_is_a_point(rows):
     assert shown.lines_[0].get_marker() == "o"
 
 
+def test_an_interval_over_one_threshold_can_be_seen(rows):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    y, models = rows
+    band = confidence_band(y, models["sharp"], "regret", thresholds=[0.2])
+    ax = (figure := Figure(figsize=(3.0, 3.0))).add_subplot()
+    band.plot(ax, legend=None)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    image = np.asarray(canvas.buffer_rgba())[::-1, :, :3]
+    gap = 0.25 * (band.high[0] - band.low[0])
+
+    def coloured(height):
+        x, place = ax.transData.transform((0.2, height)).astype(int)
+        return [bool((image[place, x + away] < 250).any()) for away in (-2, 2, 12)]
+
+    assert coloured(band.low[0] + gap) == coloured(band.high[0] - gap) == [True, True, False]
+    assert coloured(band.simultaneous_low[0] - gap) == [False] * 3
+
+
 def test_bands_of_different_kinds_are_refused(rows):
     y, models = rows
     one, two = (confidence_band(y, models["sharp"], kind) for kind in ("regret", "net_benefit"))

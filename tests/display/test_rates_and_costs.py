@@ -320,6 +320,15 @@ def test_all_cost_ratios_of_a_distribution_are_in_the_picture_and_fill_it(low, h
     assert seen[1] - seen[0] > 0.4 * (last - first) or low == high
 
 
+def test_a_rare_cost_ratio_is_in_the_picture_beside_a_distribution_down_to_zero():
+    from matplotlib.figure import Figure
+
+    both = CostDistributionDisplay([costs.Fixed(1e-5), costs.Beta(2, 20), costs.Fixed(1.0 - 1e-6)])
+    first, last = both.plot(Figure().add_subplot(), scale="log-odds").ax_.get_xlim()
+    assert 0.0 < first < 1e-5
+    assert 1.0 - 1e-6 < last < 1.0
+
+
 @pytest.mark.parametrize("measure", [costs.Beta(1, 50), costs.Beta(50, 1), costs.Beta(1, 100), costs.Beta(0.5, 4)])
 def test_at_most_half_of_a_density_leaves_the_picture_with_its_spike(measure):
     from matplotlib.figure import Figure

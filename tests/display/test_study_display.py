@@ -1,13 +1,14 @@
 """Figures of a validation study."""
 
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from stakes import RowCosts, TimeToEvent, evaluate
 from stakes.display import ForestDisplay, HorizonDisplay, _axes, _plot, plot_study
-from stakes.evaluation import evaluate_centres, evaluate_horizons
+from stakes.evaluation import Evaluation, evaluate_centres, evaluate_horizons
 
 pytest.importorskip("matplotlib")
 to_hex = pytest.importorskip("matplotlib.colors").to_hex
@@ -255,13 +256,18 @@ def test_scores_and_table_in_the_figure_of_a_paper_have_room_for_every_model(plt
 
     monkeypatch.setattr(_plot, "DecisionCurveDisplay", stop)
     heights = {}
-    for count in (1, 2, 4):
+    monkeypatch.setattr(Evaluation, "bands", lambda *_: {})
+    for count in (1, 2, 4, 16):
+        lines = SimpleNamespace(_cells=lambda count=count: [[]] * (count + 2))
+        monkeypatch.setattr(Evaluation, "clinical_table", lambda *_, lines=lines: lines)
         models = {f"model {k}": RISK[:, 0] ** (1 + k) for k in range(count)}
         with pytest.raises(InterruptedError):
             plot_study(evaluate(np.arange(200) % 2, models, costs=(0.1, 0.4)), thresholds=[0.2])
         curves, *others = plt.gcf().axes[0].get_gridspec().get_height_ratios()
         heights[count] = np.divide(others, curves)
-    (one, of_one), (two, of_two), (four, of_four) = heights.values()
+        rows = (count + 2) * (curves + sum(others)) / others[1]  # of the height of one that the whole figure has
+        assert 72.0 * 0.85 * plt.gcf().get_size_inches()[1] / rows > 2.0 * 1.4 * _plot._TABLE_POINTS  # two lines each
+    (one, of_one), (two, of_two), (four, of_four), _ = heights.values()
     assert four - two == pytest.approx(2.0 * (two - one))  # as much for each further model
     assert min(one, two / 2.0, four / 4.0) > 0.05  # no row of bars is too low to be seen beside the curves
     # lines of equal height: one for each model, treating everyone, and the heads

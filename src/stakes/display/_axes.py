@@ -230,11 +230,11 @@ def widened(bounds: Range, x_scale: XScale = "linear") -> Range:
     return max(low, _LEAST), min(high, 1.0 - _LEAST)
 
 
-def off_the_ends(bounds: Range, end: float = 1e-4) -> Range:
-    """Bounds on an axis of log-odds, which has no 0 and no 1: nearer to these than ``end`` only where others are."""
+def off_the_ends(bounds: Sequence[float], end: float = 1e-4) -> Range:
+    """Range of bounds on an axis of log-odds, without 0 and 1: nearer to these than ``end`` only where others are."""
     others = [0.1 * each for bound in bounds for each in (bound, 1.0 - bound) if each > 0.0]
     end = max(min(end, *others), _LEAST)
-    low, high = (min(max(bound, end), 1.0 - end) for bound in bounds)
+    low, high = (min(max(bound, end), 1.0 - end) for bound in (min(bounds), max(bounds)))
     return low, high
 
 

@@ -351,6 +351,7 @@ _NOTHING = {
     "reliability": "calibrated",
     "smooth": "calibrated",
 }
+_BAR = 8.0  # points, over a single threshold
 _BAND, _INTERVAL = 0.14, 0.22  # opacity; the interval lies upon the band
 _EXTREME, _BEYOND = 0.05, 0.25  # this share of the bounds may leave the picture, if beyond this share of its height
 
@@ -489,7 +490,8 @@ class BandDisplay(_axes.Display):
             marker = style.marker if len(band.thresholds) == 1 else None
             line = _axes.draw_line(self.ax_, (band.thresholds, band.estimate), style, band.name, marker=marker)
         self.lines_.append(line)
-        look: dict[str, Any] = {"color": line.get_color(), "linewidth": 0.0}
+        # over one threshold a bar, as what is shaded has no width there
+        look: dict[str, Any] = {"color": line.get_color(), "linewidth": _BAR if len(band.thresholds) == 1 else 0.0}
         outer = _edges(band, band.simultaneous_low, band.simultaneous_high)
         inner = _edges(band, band.low, band.high)
         names: list[str | None] = [None, None]

@@ -416,6 +416,7 @@ _AT_BEST = {"auc": 0.5, "o_e_ratio": 1.0, "calibration_in_the_large": 0.0, "slop
 _PANEL = (3.2, 2.6)  # inches
 _APART = 0.012  # of the axis, between the intervals of two models at one horizon
 _PAPER = (6.5, 6.2)
+_MOST_HEIGHT = 12.1  # with four models, in the units in which curves take six
 _CELLS = 50
 _SHADED = 0.15
 _TABLE_POINTS = 7.0
@@ -649,7 +650,7 @@ def plot_study(
     x_scale : {"linear", "log-odds"}, default "linear"
         Scale of the threshold axis.
     figsize : tuple of float, default (6.5, 6.2)
-        In inches.
+        In inches, for up to four models; more make it taller.
 
     Returns
     -------
@@ -677,8 +678,10 @@ def plot_study(
     asked = np.unique([low + (high - low) * at for at in inner]) if thresholds is None else thresholds
     cells = evaluation.clinical_table(asked)._cells()
     bands = evaluation.bands("net_benefit")
-    figure = _axes.pyplot().figure(figsize=figsize, layout="constrained")
-    grid = figure.add_gridspec(3, 1, height_ratios=(6.0, 0.35 * len(evaluation.models) + 0.2, 0.75 * len(cells)))
+    heights = 6.0, 0.35 * len(evaluation.models) + 0.2, 0.75 * len(cells)
+    taller = max(sum(heights) / _MOST_HEIGHT, 1.0)  # so that the lines of a table of many models have room
+    figure = _axes.pyplot().figure(figsize=(figsize[0], taller * figsize[1]), layout="constrained")
+    grid = figure.add_gridspec(3, 1, height_ratios=heights)
     curves = figure.add_subplot(grid[0])
     strip, table = figure.add_subplot(grid[1], sharex=curves), figure.add_subplot(grid[2])
     display = DecisionCurveDisplay(evaluation.curves("net_benefit"))

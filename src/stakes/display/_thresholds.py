@@ -647,10 +647,11 @@ class CostDistributionDisplay(_axes.Display):
         return self
 
     def _shown(self, scale: XScale) -> Range:
-        low, high = min(measure.low for measure in self.costs), max(measure.high for measure in self.costs)
+        bounds = [bound for measure in self.costs for bound in (measure.low, measure.high)]
         if scale != "log-odds":
+            low, high = min(bounds), max(bounds)
             return (0.0, 1.0) if high - low > 0.6 else _axes.widened((low, high), scale)
-        low, high = _axes.off_the_ends((low, high), _END)
+        low, high = _axes.off_the_ends(bounds, _END)
         start, stop = _axes.widened((low, high), scale)
         return max(start, min(_END, 0.5 * low)), min(stop, 1.0 - min(_END, 0.5 * (1.0 - high)))
 

@@ -279,8 +279,10 @@ def deferral_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     most = found.capacity
     limit = ""
     if most is not None:
-        limit = f"At most {most:,} cases are" if most >= 1 else f"At most {percent_text(most)} of cases are"
-        limit = f"{'At most 1 case is' if most == 1 else limit} deferred. "
+        cases = (
+            f"{percent_text(most)} of cases are" if most < 1 else f"{most:,} {'cases are' if most > 1 else 'case is'}"
+        )
+        limit = f"At most {cases} deferred. "
     words = f"<p>{fee}{limit}Models are compared on the whole cost, never on the cases that each decides.</p>"
     shown = table("Costs with and without the option to defer, as reported", heads, rows)
     return _said(found.conclusion) + words + shown + _over_fees(evaluation, models)
