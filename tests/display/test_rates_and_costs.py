@@ -320,6 +320,21 @@ def test_all_cost_ratios_of_a_distribution_are_in_the_picture_and_fill_it(low, h
     assert seen[1] - seen[0] > 0.4 * (last - first) or low == high
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.02, 0.02), (0.2, 0.3), (0.0, 0.0), (0.0, 0.4), (0.0, 1.0), (1e-5, 1e-3)])
+@pytest.mark.parametrize("scale", ["linear", "log-odds"])
+def test_costs_from_the_other_side_have_the_mirror_image_and_what_ends_at_zero_shows_no_long_tail(low, high, scale):
+    from matplotlib.figure import Figure
+
+    ends = []
+    for first, last in ((low, high), (1.0 - high, 1.0 - low)):
+        measure = costs.Fixed(first) if first == last else costs.Uniform(first, last)
+        ends.append(np.array(measure.plot(Figure().add_subplot(), scale=scale).ax_.get_xlim()))
+    assert ends[0] == pytest.approx(1.0 - ends[1][::-1], rel=1e-6)
+    if scale == "log-odds" and low == 0.0:
+        assert 1e-4 < ends[0][0] < 0.01
+        assert high < 1.0 or 0.99 < ends[0][1] < 1.0 - 1e-4
+
+
 def test_a_rare_cost_ratio_is_in_the_picture_beside_a_distribution_down_to_zero():
     from matplotlib.figure import Figure
 

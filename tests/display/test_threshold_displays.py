@@ -107,6 +107,12 @@ def test_a_range_near_an_end_is_in_the_picture_on_log_odds(bounds):
     assert high - low >= 0.4 * (ends[1] - ends[0]) or low == high
 
 
+@pytest.mark.parametrize("bounds", [(1e-300, 1.0), (0.0, 1e-300), (1e-300, 1e-300), (1.0, 1.0), (0.0, 1.0)])
+def test_a_range_is_never_drawn_up_to_an_end_on_log_odds(bounds):
+    low, high = _axes.widened(bounds, "log-odds")
+    assert 0.0 < low < high < 1.0
+
+
 def test_without_bounds_nothing_is_shaded(rows):
     y, models = rows
     assert RegretCurveDisplay.from_predictions(y, models).bounds_ is None

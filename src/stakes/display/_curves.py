@@ -463,7 +463,7 @@ class BandDisplay(_axes.Display):
         return self.bands
 
     def _shown(self, bounds: Range | None, x_scale: XScale) -> Range:
-        scale = "linear" if self.bands[0].of_rates else x_scale
+        scale: XScale = "linear" if self.bands[0].of_rates else x_scale
         if bounds is not None and bounds != (0.0, 1.0):
             return _axes.widened(bounds, scale)
         low = min(float(band.thresholds[0]) for band in self.bands)
