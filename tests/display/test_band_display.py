@@ -238,6 +238,22 @@ def test_a_band_on_one_side_of_zero_is_seen_from_zero(sign):
     assert 0.6 < ends[1] < 0.7
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_one_wide_bound_of_many_does_not_flatten_the_others(sign):
+    from matplotlib.figure import Figure
+
+    y, at = np.arange(40) >= 20, np.linspace(0.1, 0.9, 100)
+    band = difference_band(y, np.linspace(0.2, 0.8, 40), np.linspace(0.3, 0.7, 40), "regret", thresholds=at)
+    far = np.where(at == at[50], 0.9, 0.1) * sign
+    near = -0.1 * sign * np.ones(100)
+    ends = {"simultaneous_low": np.minimum(near, far), "simultaneous_high": np.maximum(near, far)}
+    band, ax = replace(band, estimate=np.zeros(100), **ends), Figure().add_subplot()
+    show_bands(ax, [band], (0.1, 0.9), band.estimate)
+    ends = np.sort(sign * np.array(ax.get_ylim()))
+    assert -0.2 < ends[0] < -0.1
+    assert 0.1 < ends[1] < 0.5
+
+
 def test_a_band_reaches_as_far_on_log_odds_as_its_curve(rows):
     from matplotlib.figure import Figure
 
