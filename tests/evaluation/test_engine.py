@@ -13,7 +13,7 @@ import pytest
 
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
-from stakes.inference import PairSums
+from stakes.inference import Decisions, PairedRows, PairSums
 from stakes.tables import DataError
 
 pl = pytest.importorskip("polars")
@@ -414,6 +414,37 @@ def test_uneven_clusters_get_what_they_get_in_memory(codes, asked, reason):
     mine, its = (result.moments.difference(0, 1) for result in (found, known))
     assert (mine.carriers, mine.scarce) == (its.carriers, its.scarce)
     assert (mine.room, *mine.carrying) == pytest.approx((its.room, *its.carrying), rel=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+@pytest.mark.parametrize(
+    "of", [np.arange(60) // 3, np.where(Y[:60], np.arange(60) % 4, np.arange(60))], ids=["", "few"]
+)
+def test_moments_of_every_pair_over_clusters_are_those_of_the_rows(of, prevalence, weighted):
+    some = {name: column[:60] for name, column in COLUMNS.items()} | {"patient": of}
+    asked = PATIENTS | {"prevalence": prevalence, "weight": "w" if weighted else None}
+    mine = PairSums.from_frame(polars_lazy(some), **asked).moments(prevalence)
+    weight = some["w"] if weighted else np.ones(60)
+    shares = [1.0, 1.0] if prevalence is None else [0.9 / weight[~Y[:60]].sum(), 0.1 / weight[Y[:60]].sum()]
+    kept = weight > 0.0
+    rows = [column[kept] for column in (Y[:60], *(some[name] for name in MODELS), weight * np.take(shares, Y[:60]), of)]
+    paired = PairedRows(rows[0], rows[1:-2], rows[-2], prevalence is not None, rows[-1])
+    its = Decisions.from_scores(paired, costs.Uniform(0.1, 0.4), "score", constants=True)
+    for i, j in combinations(range(6), 2):
+        pair = [vars(each.of(i) if j == 5 else each.difference(i, j)) for each in (mine, its)]
+        words, (found, known) = zip(*map(parted, pair), strict=True)
+        assert words[0] == words[1]
+        assert found == pytest.approx(known, rel=1e-9, abs=1e-12)
+    having = tuple(len(np.unique(rows[-1][rows[0] == k])) for k in (False, True))
+    assert mine.difference(3, 4).carriers == having  # which of "treat all" and "treat none" costs each row
+    assert (mine.of(3).carriers, mine.of(4).carriers) == ((having[0], 0.0), (0.0, having[1]))
+
+
+def parted(fields):
+    """Words and numbers of a record."""
+    words = {name: value for name, value in fields.items() if isinstance(value, str) or name == "names"}
+    return words, np.concatenate([np.ravel(value) for name, value in fields.items() if name not in words])
 
 
 def test_one_row_leaves_the_engine_for_all_clusters(monkeypatch):
