@@ -422,20 +422,22 @@ def test_uneven_clusters_get_what_they_get_in_memory(codes, asked, reason):
     "of", [np.arange(60) // 3, np.where(Y[:60], np.arange(60) % 4, np.arange(60))], ids=["", "few"]
 )
 def test_moments_of_every_pair_over_clusters_are_those_of_the_rows(of, prevalence, weighted):
-    some = {name: column[:60] for name, column in COLUMNS.items()} | {"patient": of}
-    asked = PATIENTS | {"prevalence": prevalence, "weight": "w" if weighted else None}
+    models, weight = ("a", "all", "none"), np.where(np.arange(60) % 5, COLUMNS["w"][:60] + 0.1, 0.0)
+    some = {"y": COLUMNS["y"][:60], "a": COLUMNS["a"][:60], "all": np.ones(60), "none": np.zeros(60)}
+    some |= {"w": weight, "patient": of}
+    asked = PATIENTS | {"models": models, "prevalence": prevalence, "weight": "w" if weighted else None}
     mine = PairSums.from_frame(polars_lazy(some), **asked).moments(prevalence)
-    weight = some["w"] if weighted else np.ones(60)
+    weight = weight if weighted else np.ones(60)
     shares = [1.0, 1.0] if prevalence is None else [0.9 / weight[~Y[:60]].sum(), 0.1 / weight[Y[:60]].sum()]
     kept = weight > 0.0
-    rows = [column[kept] for column in (Y[:60], *(some[name] for name in MODELS), weight * np.take(shares, Y[:60]), of)]
+    rows = [column[kept] for column in (Y[:60], *(some[name] for name in models), weight * np.take(shares, Y[:60]), of)]
     paired = PairedRows(rows[0], rows[1:-2], rows[-2], prevalence is not None, rows[-1])
     its = Decisions.from_scores(paired, costs.Uniform(0.1, 0.4), "score", constants=True)
     for i, j in combinations(range(6), 2):
         pair = [vars(each.of(i) if j == 5 else each.difference(i, j)) for each in (mine, its)]
         words, (found, known) = zip(*map(parted, pair), strict=True)
         assert words[0] == words[1]
-        assert found == pytest.approx(known, rel=1e-9, abs=1e-12)
+        assert found == pytest.approx(known, rel=1e-9, abs=1e-12, nan_ok=True)
     having = tuple(len(np.unique(rows[-1][rows[0] == k])) for k in (False, True))
     assert mine.difference(3, 4).carriers == having  # which of "treat all" and "treat none" costs each row
     assert (mine.of(3).carriers, mine.of(4).carriers) == ((having[0], 0.0), (0.0, having[1]))
