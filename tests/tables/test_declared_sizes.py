@@ -81,6 +81,24 @@ def test_texts_of_a_dictionary_are_counted_by_the_rows_that_name_them(version):
     assert _columnar_files._longest(count, packed, codec, unpacked) == 30
 
 
+def test_rows_without_a_text_take_nothing_of_what_is_left_for_texts():
+    data = written(pa.table({"x": [None] * 100 + ["abc", "defgh", "abc"]}), row_group_size=50)
+    columns = _columnar_files.check_pages(data, ORIGIN)
+    ((size, most),) = [(column.size, column.most) for column in columns.values()]
+    assert most == 3 * (4 + 3 + 4 + 5)  # each text may be all that the dictionary holds
+    longest = 3 * 5
+    _columnar_files.check_texts(None, columns, size + longest, ORIGIN)
+    with pytest.raises(DataError, match=r"p\.parquet: column 'x': unpacks to more than"):
+        _columnar_files.check_texts(None, columns, size + longest - 1, ORIGIN)
+    if not hasattr(pl.Series([b""]).bin, "size"):
+        return  # this version of polars unpacks all rows to look at a few
+    # where rows can be looked at, each text counts for the rows that have it
+    lazy = pl.read_parquet(io.BytesIO(data)).lazy()
+    _columnar_files.check_texts(lazy, columns, size + 3 + 5 + 3, ORIGIN)
+    with pytest.raises(DataError, match=r"p\.parquet: column 'x': unpacks to more than"):
+        _columnar_files.check_texts(lazy, columns, size + 3 + 5 + 2, ORIGIN)
+
+
 def test_texts_that_may_begin_as_the_one_before_are_counted_by_their_page():
     data = written(
         pa.table({"x": [f"name {k}" for k in range(ROWS)]}),
@@ -119,6 +137,15 @@ def test_a_footer_that_begins_elsewhere_is_refused():
     data[-8:-4] = (int.from_bytes(data[-8:-4], "little") - 3).to_bytes(4, "little")
     with pytest.raises(DataError, match=r"cannot be read as Parquet: .* is damaged"):
         _columnar_files.check_pages(bytes(data), ORIGIN)
+
+
+@pytest.mark.parametrize(("begins", "is_text"), [(b"PAR1", False), (b"PAR2", True), (b"y,p\n", True), (b"PAR", True)])
+def test_only_what_does_not_begin_as_parquet_may_be_text(begins, is_text):
+    with pytest.raises(
+        DataError, match=r"p\.parquet: cannot be read as Parquet: its end, which says .* damaged"
+    ) as found:
+        _columnar_files.check_pages(begins + b"\n1,0.5" * (20 if len(begins) == 4 else 0), ORIGIN)
+    assert ('format="csv"' in str(found.value)) is is_text
 
 
 def test_the_compact_protocol_is_read_as_it_is_laid_out():
@@ -183,6 +210,30 @@ def test_an_arrow_file_declares_the_bytes_of_its_buffers(form, compression):
     wanted = 16 * ROWS + texts + sum(4 * (n + 1) + -(-n // 8) for n in rows) + 4 * ROWS + 4 * 3 + 3
     found = _columnar_files.declared_size(stream.getvalue(), Location("p.arrow"))
     assert wanted <= found <= wanted + 64 * 8 * (len(batches) + 1)  # padding
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "texts"),
+    [
+        (["a", None, "bcd", "é"], pl.String, 1 + 3 + 2),
+        ([b"a", None, b"bcd", b"\0\0"], pl.Binary, 1 + 3 + 2),
+        (["a", None, "bcd", "a"], pl.Categorical, 1 + 3 + 1),
+        ([None] * 4, pl.Categorical, 0),
+        ([1, 2, 3, 4], pl.Int64, 0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("declared", [100, 5000])
+def test_texts_of_an_arrow_file_count_for_each_row_beyond_what_it_declares(values, dtype, texts, declared):
+    if not hasattr(pl.Series([b""]).bin, "size"):
+        pytest.skip("this version of polars unpacks all rows to look at a few")
+    lazy, origin = pl.LazyFrame({"n": range(5000), "x": pl.Series(values * 1250, dtype=dtype)}), Location("p.arrow")
+    most = declared + 1250 * texts
+    for enough in (most, most + 1, None):
+        _columnar_files.check_views(lazy, declared, enough, origin)
+    if texts:
+        with pytest.raises(DataError, match=r"p\.arrow: column 'x': unpacks to more than"):
+            _columnar_files.check_views(lazy, declared, most - 1, origin)
 
 
 def test_the_bytes_of_a_cell_follow_its_type():
