@@ -118,6 +118,43 @@ def test_spiegelhalter_is_the_printed_sum(constant):
     assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-10)
 
 
+@pytest.mark.parametrize("certain", [False, True])
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_weighted_spiegelhalter_is_the_sum_whose_variance_is_that_of_the_recalibrated_scores(unit, certain):
+    y, g, weight = sampled_by_outcome(1, (1.0, 0.1), 400)
+    if certain:  # right, and so of no part in it
+        y, g, weight = np.append(y, [True, False]), np.append(g, [1.0, 0.0]), np.append(weight, [2.0, 3.0])
+    inner = (g > 0.0) & (g < 1.0)
+    x, w = logit(g[inner]), weight[inner]
+
+    def minus_log_likelihood(line):
+        return np.sum(w * np.logaddexp(0.0, np.where(y[inner], -1.0, 1.0) * (line[0] + line[1] * x)))
+
+    p = expit(np.column_stack([np.ones_like(x), x]) @ minimize(minus_log_likelihood, [0.0, 1.0], tol=1e-12).x)
+    lever = (1 - 2 * g) ** 2
+    inflation = np.sum(w**2 * lever[inner] * (y[inner] - p) ** 2) / np.sum(w * lever[inner] * p * (1 - p))
+    z = np.sum(weight * (y - g) * (1 - 2 * g)) / math.sqrt(np.sum(weight * lever * g * (1 - g)) * inflation)
+    found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=unit * weight))
+    assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize(
+    ("y", "g"),
+    [
+        ([0, 0, 1, 1, 1], [0.1, 0.2, 0.7, 0.8, 0.9]),
+        ([1, 1, 1, 1, 1], [0.1, 0.2, 0.7, 0.8, 1.0]),
+        ([0, 1, 0, 1, 1], [0.3] * 5),
+    ],
+    ids=["separated", "one class", "one score"],
+)
+def test_weighted_spiegelhalter_without_a_fit_takes_the_scores_at_their_word(y, g, unit):
+    y, g, weight = np.array(y), np.array(g), np.array([1.0, 3.0, 2.0, 5.0, 0.5])
+    z = np.sum(weight * (y - g) * (1 - 2 * g)) / math.sqrt(np.sum((weight * (1 - 2 * g)) ** 2 * g * (1 - g)))
+    found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=unit * weight))
+    assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-9)
+
+
 def sampled_by_outcome(seed, kept, n=4000):
     """Rows of which a share of each class is kept, by their weights one row of the population each."""
     rng = np.random.default_rng(seed)

@@ -31,6 +31,15 @@ def test_slope_and_intercept_are_those_of_an_unpenalised_logistic_regression(wei
     assert summary.o_e_ratio == pytest.approx(np.average(Y, weights=w) / np.average(DISTORTED, weights=w))
 
 
+@pytest.mark.parametrize("weight", [np.ones(400), W[:400]], ids=["equal", "unequal"])
+def test_errors_do_not_depend_on_the_unit_of_weights(weight):
+    plain = calibration_summary(Y[:400], DISTORTED[:400], sample_weight=weight)
+    for unit in (1e-9, 2.0, 1e9):
+        found = calibration_summary(Y[:400], DISTORTED[:400], sample_weight=unit * weight)
+        for mine, its in zip(found.estimates[:4], plain.estimates[:4], strict=True):
+            assert (mine.value, *mine.interval) == pytest.approx((its.value, *its.interval), rel=1e-6)
+
+
 def test_calibrated_scores_have_slope_1_intercept_0_and_small_errors():
     summary = calibration_summary(Y, Q)
     assert summary.slope == pytest.approx(1, abs=0.1)

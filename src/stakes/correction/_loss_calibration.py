@@ -154,7 +154,8 @@ def _inflation(table: ScoreTable) -> float:
         return 1.0
     ups, downs, g = table.positives_squared, table.negatives_squared, table.scores
     ratio = float((ups.sum() + downs.sum()) / table.total)
-    if np.allclose(ups, ratio * table.positives) and np.allclose(downs, ratio * table.negatives):
+    pairs = (ups, table.positives), (downs, table.negatives)
+    if all(np.allclose(squares, ratio * weights, atol=0.0) for squares, weights in pairs):
         return ratio  # all weights are equal
     inner, _ = within_open_interval(table)
     fit = None if inner is None else fit_recalibration(inner)

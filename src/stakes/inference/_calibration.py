@@ -271,8 +271,9 @@ def _coefficient(cells: WeightedCells, design: Design, fit: LogisticFit, place: 
     line = row @ np.stack([np.ones_like(x), x][: len(row)])
     residual = cells.total * (cells.y - sigmoid(fit.intercept + fit.slope * x))
     moments = _moments(design, (fit.intercept, fit.slope)[place], line * residual)
-    sampled = design.dependent or not np.allclose(cells.square, cells.weight)
-    return moments if sampled else replace(moments, variance=max(moments.variance, float(row[place])))
+    unit = float(cells.square.sum() / cells.weight.sum())  # what each row weighs, if all weigh the same
+    sampled = design.dependent or not np.allclose(cells.square, unit * cells.weight, atol=0.0)
+    return moments if sampled else replace(moments, variance=max(moments.variance, unit * float(row[place])))
 
 
 def _moments(design: Design, value: float, slope: Floats) -> Moments:
