@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,8 @@ from stakes.outputs.text import fixed, percent, shorten, shown_name as name, vis
 cell_len = pytest.importorskip("rich.cells").cell_len
 Console = pytest.importorskip("rich.console").Console
 Text = pytest.importorskip("rich.text").Text
-print_evaluation = pytest.importorskip("stakes.cli.summary").print_evaluation
+summary = pytest.importorskip("stakes.cli.summary")
+print_evaluation, print_table = summary.print_evaluation, summary.print_table
 
 RANGE = ["--label", "cancer", "--models", "sharp,blurred", "--costs", "0.05:0.3"]
 HOSTILE = {
@@ -102,6 +104,49 @@ def test_lines_fit_the_width(width, data, cli, monkeypatch):
     outcome = cli("evaluate", data, *RANGE)
     assert max(map(cell_len, outcome.out.splitlines())) <= width
     assert " to " in outcome.out
+
+
+HEADS = ["", "per 1,000 rows", "cost", "95% interval", "more than the first", "may be best", "AUC"]
+CELLS = [
+    ["1", "sharp", "99.0", "90.0 to 108.0", "—", "yes", ".912"],
+    ["12", "b" * 20, "165.6", "148.0 to 183.3", "150.0 (134.7 to 165.3)", "no", ".625"],
+    ["", "treat all", "8.5", "", "9.5", "no", ""],
+]
+
+
+def laid_out(lines, gap):
+    """Numbers to the right and ranks and names to the left, in columns as wide as their longest cell."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    sides = "<<>>>>>"
+    return [
+        (" " * gap).join(f"{c:{side}{n}}" for c, side, n in zip(line, sides, widths, strict=True)) for line in lines
+    ]
+
+
+def test_answer_has_two_spaces_and_whole_heads_where_the_terminal_is_as_wide():
+    answer = SimpleNamespace(cells=lambda: [HEADS, *CELLS])
+    shown = [[CELLS[0][0], "sharp one", *CELLS[0][2:]], *CELLS[1:]]
+    broken = [[""] * 5 + ["may be", ""], [*HEADS[:5], "best", HEADS[6]]]
+    whole, apart, near = laid_out([HEADS, *shown], 2), laid_out([*broken, *shown], 2), laid_out([*broken, *shown], 1)
+    first, second, third = (len(lines[0]) for lines in (whole, apart, near))
+    assert (first, second) == (third + 6 + 5, third + 6)
+    widths = {first + 1: whole, first: whole, first - 1: apart, second: apart, second - 1: near, third: near}
+    for width, wanted in widths.items():
+        console = Console(
+            file=io.StringIO(), width=width, force_terminal=True, color_system="standard", highlight=False
+        )
+        console.print(summary._answer_table(console, answer, {"sharp": "sharp one"}))
+        text = Text.from_ansi(console.file.getvalue())
+        assert text.plain.splitlines() == wanted
+        bold = "".join(text.plain[span.start : span.end] for span in text.spans if span.style.bold)
+        assert bold == wanted[-3]  # the first row, and it alone
+    console = Console(file=io.StringIO(), width=third - 7, highlight=False)
+    print_table(console, summary._answer_table(console, answer, {}), 1)
+    lines = console.file.getvalue().splitlines()
+    assert {len(line) for line in lines} == {third - 7}  # only names are folded
+    assert [line[3:16].strip() for line in lines if "b" * 7 in line] == ["b" * 13, "b" * 7]
+    for cell in (cell for row in CELLS for cell in row[2:]):
+        assert any(cell in line for line in lines)
 
 
 def test_narrow_terminal_loses_no_number(data, cli, monkeypatch):

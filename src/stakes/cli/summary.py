@@ -144,7 +144,7 @@ def _answer_table(console: Console, found: Answer, short: Mapping[str, str]) -> 
     heads, *rows = found.cells()
     broken = [text.replace("may be best", "may be\nbest") for text in heads]
     for head, gap in ((heads, 2), (broken, 2), (broken, 1)):
-        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0), header_style="")
+        table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="")
         for place, text in enumerate(head):
             justify: Any = "left" if place <= _NAMES else "right"
             table.add_column(Text(text), justify=justify, overflow="fold", no_wrap=place != _NAMES)
