@@ -57,6 +57,44 @@ def test_same_limit_as_the_printed_iteration(k):
     assert found.prior == pytest.approx(saerens(prob, old), abs=2e-6)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+def test_first_steps_are_those_of_the_printed_iteration(steps, weighted):
+    rng = np.random.default_rng(1)
+    prob, old = rng.dirichlet([0.5, 2.0, 1.0], 50), np.array([0.7, 0.2, 0.1])
+    weight = rng.integers(1, 4, 50) if weighted else np.ones(50, dtype=int)
+    found = estimate_prior(prob, training_prior=old, sample_weight=weight, n_resamples=0, max_iterations=steps)
+    assert found.prior == pytest.approx(saerens(np.repeat(prob, weight, axis=0), old, steps), rel=1e-12)
+    assert (found.n_iterations, found.converged, np.isinf(found.gap)) == (steps, False, steps == 0)
+
+
+@pytest.mark.parametrize("rare", [0.3, 1e-4, 1e-8])
+def test_classes_that_no_probability_tells_apart_share_what_they_have_as_one(rare):
+    p = np.random.default_rng(0).beta(0.3, 0.3 / np.sqrt(rare), 300)
+    one = estimate_prior(p, training_prior=rare)
+    old = np.array([1 - rare, 0.3 * rare, 0.7 * rare])
+    two = estimate_prior(np.column_stack([1 - p, 0.3 * p, 0.7 * p]), training_prior=old)
+    assert one.converged
+    assert two.converged
+    assert two.prior[1:].sum() == pytest.approx(one.prior, rel=1e-7)
+    assert two.log_likelihood_gain == pytest.approx(one.log_likelihood_gain, rel=1e-9)
+    low, high = one.interval
+    # either may have none, or all
+    assert two.ci_low == pytest.approx([1 - high, 0.0, 0.0], rel=1e-5)
+    assert two.ci_high == pytest.approx([1 - low, high, high], rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_rare_classes_that_no_probability_tells_apart_are_found_in_two_rows_of_thousands(seed):
+    rng = np.random.default_rng(seed)
+    p = np.concatenate([rng.beta(1, 300, 1998), rng.beta(50, 1, 2)])
+    parts = rng.dirichlet(np.ones(3))
+    several = {"training_prior": [0.5, *0.5 * parts], "n_resamples": 0}
+    found = estimate_prior(np.column_stack([1 - p, np.outer(p, parts)]), **several)
+    assert found.converged
+    assert found.prior[0] == pytest.approx(1 - estimate_prior(p, training_prior=0.5, n_resamples=0).prior, rel=1e-7)
+
+
 @given(st.integers(0, 10**6))
 def test_maximises_the_likelihood_directly(seed):
     rng = np.random.default_rng(seed)
@@ -194,10 +232,14 @@ def test_rows_of_weight_zero_are_absent():
     assert found.to_json() == same.to_json()
 
 
-def test_class_without_support_gets_share_zero():
-    found = estimate_prior([[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]], training_prior=[0.4, 0.3, 0.3], n_resamples=0)
+@pytest.mark.parametrize("tolerance", [1e-10, 1e-2])
+@pytest.mark.parametrize("old", [[0.4, 0.3, 0.3], [0.75, 0.249, 0.001]])
+def test_class_without_support_gets_share_zero(old, tolerance):
+    rows = [[0.9, 0.1, 0.0], [0.6, 0.4, 0.0]]
+    found = estimate_prior(rows, training_prior=old, n_resamples=0, tolerance=tolerance)
     assert found.prior[2] == 0.0
     assert found.at_boundary
+    assert found.gap <= tolerance
 
 
 def test_interval_draws_nothing_and_is_optional():
