@@ -151,6 +151,14 @@ def test_interval_of_two_classes_agrees_with_the_p_value(weighted):
         assert p_value == pytest.approx(0.05, abs=1e-7)
 
 
+def test_interval_of_two_classes_needs_no_step_of_its_own():
+    prob, _ = shifted_population(np.random.default_rng(9), 0.5, 0.3, 400)
+    known = estimate_prior(prob, training_prior=0.5)
+    moved = shift_prior(prob, training_prior=0.5, prior=known.prior)
+    found = estimate_prior(moved, training_prior=known.prior, max_iterations=0)
+    assert (found.prior, *found.interval) == pytest.approx((known.prior, *known.interval), rel=1e-7)
+
+
 def test_interval_of_an_estimate_of_0_or_1_has_a_width():
     logit = np.log(0.02 / 0.98) + 3 * np.linspace(-2, 2, 100) - 4.5
     none = estimate_prior(1 / (1 + np.exp(-logit)), training_prior=0.02)
