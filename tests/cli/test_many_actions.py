@@ -65,9 +65,10 @@ def test_models_are_counted_in_the_heading(file, cli):
     assert [found.out.splitlines()[1] for found in (both, one)] == ["2 models: gbm, flat", "1 model: flat"]
 
 
-def test_narrow_terminal_folds_names_and_no_number(file, cli, folder, monkeypatch):
+@pytest.mark.parametrize("size", [3, 30])
+def test_narrow_terminal_folds_long_names_and_no_number(size, file, cli, folder, monkeypatch):
     frame = pl.read_csv(folder / file)
-    frame.rename({f"gbm_{c}": f"{'m' * 30}_{c}" for c in CLASSES}).write_csv(folder / file)
+    frame.rename({f"gbm_{c}": f"{'m' * size}_{c}" for c in CLASSES}).write_csv(folder / file)
     shown = {}
     for width in (40, 200):
         monkeypatch.setenv("COLUMNS", str(width))
@@ -75,11 +76,11 @@ def test_narrow_terminal_folds_names_and_no_number(file, cli, folder, monkeypatc
         rows = [line for line in text.splitlines() if re.match(r"m+( +[\d.]|$)", line)]
         shown[width] = [re.match("m+", line)[0] for line in rows], [re.findall(r"-?\d*\.\d+", line) for line in rows]
     names, numbers = shown[200]
-    assert names == ["m" * 30]
+    assert names == ["m" * size]
     assert len(numbers[0]) == 4  # the cost, the ends of its interval and the skill
     folded, found = shown[40]
-    assert len(folded) > 1
-    assert "".join(folded) == "m" * 30
+    assert (len(folded) > 1) is (size > 12)
+    assert "".join(folded) == "m" * size
     assert found == [numbers[0], *[[]] * (len(folded) - 1)]
 
 
