@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from stakes.curves import Curve, _curve, interventions_avoided_curve, net_benefit_curve
+from stakes.curves import Curve, _curve, interventions_avoided_curve, lift_curve, net_benefit_curve
 from stakes.curves._curve import straight, through
 
 
@@ -85,6 +85,18 @@ def test_part_of_a_picture_has_its_ends_in_order_within_the_domain():
     x, y, error = curve.thinned(low=0.4, high=0.4)
     assert (x.tolist(), error) == ([0.4, 0.4], 0.0)
     assert y[1] == curve.at(0.4)
+
+
+@pytest.mark.parametrize("curve", [net_benefit_curve, lift_curve])
+@pytest.mark.parametrize("wrong", ["0.2", True, [0.2]])
+def test_bounds_of_an_area_are_numbers(curve, wrong):
+    found = curve([0, 1, 1], [0.2, 0.4, 0.7])
+    for place, name in enumerate(("low", "high")):
+        bounds = [0.1, 0.3]
+        bounds[place] = wrong
+        with pytest.raises(ValueError, match=f"^{name} must be a number, got "):
+            found.integral(*bounds)
+    assert found.integral(0.3, 0.3) == 0.0
 
 
 def test_straight_line_keeps_its_ends():

@@ -140,10 +140,8 @@ class Curve:
         >>> round(2 * regret_curve([0, 1], [0.2, 0.6]).integral(), 12)  # the Brier score
         0.1
         """
-        a = float(self.knots[0]) if low is None else check_number(low, "low")
-        b = float(self.knots[-1]) if high is None else check_number(high, "high")
-        pieces, edges = self._between(a, b, (low, high))
-        if a == b:
+        pieces, edges = self._between(low, high)
+        if edges[0] == edges[-1]:
             return 0.0
         width = np.diff(edges)
         flat = self.intercept[pieces] * width
@@ -267,10 +265,12 @@ class Curve:
         span = f"[{self.knots[0]:g}, {self.knots[-1]:g}]"
         return ValueError(f"low, high must be in order within {span}, got ({low}, {high}).")
 
-    def _between(self, a: float, b: float, given: tuple[float | None, float | None]) -> tuple[slice, Floats]:
+    def _between(self, low: float | None, high: float | None) -> tuple[slice, Floats]:
         """Pieces between two points and the edges of these, or raise unless the points are in order and inside."""
+        a = float(self.knots[0]) if low is None else check_number(low, "low")
+        b = float(self.knots[-1]) if high is None else check_number(high, "high")
         if not self.knots[0] <= a <= b <= self.knots[-1]:
-            raise self._disordered(*given)
+            raise self._disordered(low, high)
         first = int(np.clip(np.searchsorted(self.knots, a, side="right") - 1, 0, len(self.slope) - 1))
         last = int(np.clip(np.searchsorted(self.knots, b, side="left"), first + 1, len(self.slope)))
         edges = self.knots[first : last + 1].copy()
@@ -442,10 +442,8 @@ class RatioCurve(Curve):
         >>> lift_curve([0, 1], [0.2, 0.6]).integral(0, 0.5)
         1.0
         """
-        a = float(self.knots[0]) if low is None else float(low)
-        b = float(self.knots[-1]) if high is None else float(high)
-        pieces, edges = self._between(a, b, (low, high))
-        tops, bottoms = (_piece_ends(line, pieces, a, b) for line in (self, self.denominator))
+        pieces, edges = self._between(low, high)
+        tops, bottoms = (_piece_ends(line, pieces, edges) for line in (self, self.denominator))
         areas = []
         for part in blocks(len(edges) - 1):
             width = np.diff(edges[part.start : part.stop + 1])
@@ -502,11 +500,11 @@ def ratio_of(points: tuple[Floats, Floats, Floats], kind: str, name: str, x_labe
     return {"kind": kind, "start": float(top[0]), "denominator": denominator, **about, **line}
 
 
-def _piece_ends(line: Curve, pieces: slice, a: float, b: float) -> tuple[Floats, Floats]:
-    """Values of a piecewise linear function at the start and end of each piece between a and b."""
+def _piece_ends(line: Curve, pieces: slice, edges: Floats) -> tuple[Floats, Floats]:
+    """Values of a piecewise linear function at the start and end of each piece between the outer edges."""
     starts = line.intercept[pieces].copy()
     ends = starts + line.slope[pieces]
-    starts[0], ends[-1] = Curve.at(line, a, side="right"), Curve.at(line, b, side="left")
+    starts[0], ends[-1] = Curve.at(line, edges[0], side="right"), Curve.at(line, edges[-1], side="left")
     return starts, ends
 
 
