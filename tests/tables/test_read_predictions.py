@@ -538,6 +538,35 @@ def test_two_sets_of_columns_of_one_model_are_refused(tmp_path, models):
             read_class_predictions(path, **options)
 
 
+@pytest.mark.parametrize(
+    ("heads", "models", "taken"),
+    [
+        (["gbm_a", "gbm_b", "gbm_c", "dose_a"], None, ["gbm"]),  # one class alone makes no model
+        (["gbm_a", "gbm_b", "gbm_c", "dose_a", "dose.b"], None, ["gbm"]),
+        (["a", "b", "c", "dose_c"], None, 1),
+        (["gbm_a", "gbm_b", "gbm_c", "rf_c", "rf_a"], None, "model 'rf' has no column 'rf_b'"),
+        (["gbm_a", "gbm_b", "gbm_c", "rf_c", "rf_a"], ["gbm"], ["gbm"]),
+        (["gbm_a", "gbm_b", "gbm_c", "rf_c", "rf_a", "rf.b"], ["rf"], "model 'rf' has no column 'rf_b'"),
+        (["gbm_a", "gbm_b", "gbm_c"], ["rf"], "model 'rf' has no column 'rf_a'"),
+        (["a", "b"], None, "has no column 'c'"),
+        (["gbm"], None, "no columns are named after the classes 'a', 'b', 'c'"),
+    ],
+    ids=str,
+)
+def test_columns_of_a_model_are_one_for_each_class_with_one_beginning(tmp_path, heads, models, taken):
+    path = tmp_path / "p.csv"
+    numbers = ["0.25" if "dose" in head else "0.5" if head.endswith("a") else "0.25" for head in heads]
+    path.write_text("\n".join([",".join(["y", *heads]), *(",".join([y, *numbers]) for y in "abc")]), encoding="utf-8")
+    options = {"label": "y", "classes": ["a", "b", "c"], "models": models}
+    if isinstance(taken, str):
+        with pytest.raises(DataError, match=taken):
+            read_class_predictions(path, **options)
+        return
+    found = read_class_predictions(path, **options).probs
+    assert len(found) == taken if isinstance(taken, int) else list(found) == taken
+    assert [prob.tolist() for prob in found.values()] == [[[0.5, 0.25, 0.25]] * 3]
+
+
 def test_probabilities_that_do_not_sum_to_one_are_named_by_row():
     prob = np.array([[0.5, 0.5], [0.25, 0.75], [0.5, 0.375], [0.75, 0.75]])
     with pytest.raises(DataError, match=r"row 3: .* must sum to 1 in each row, got .*0\.875.* \(2 of 4 rows\)"):
