@@ -5,13 +5,16 @@ import pytest
 
 from stakes import costs
 from stakes.core.score_table import losses_by_score, row_losses
-from stakes.tables import DataError, sum_losses
+from stakes.tables import DataError, expressible, sum_losses
 
 pl = pytest.importorskip("polars")
 
 KINDS = {
     "uniform": costs.Uniform(0.05, 0.3),
     "fixed": costs.Fixed(0.2),
+    "ties": costs.Fixed(0.2, tie=0.25),
+    "logarithms": costs.LogOddsUniform(0.05, 0.6),
+    "values": costs.Empirical([0.05, 0.2, 0.3], weights=[1, 3, 2], tie=0.5),
     "sum": 2 * costs.Uniform(0, 1) + costs.Fixed(0.5),
 }
 
@@ -68,7 +71,9 @@ def test_a_missing_group_is_refused():
 
 def test_costs_without_a_short_form_and_bad_values():
     columns = frame()
-    assert sum_losses(pl.LazyFrame(columns), label="y", models=["a"], costs=costs.Beta(2, 8)) is None
+    assert expressible(costs.Empirical(np.arange(1, 101) / 128.0))  # up to 100 values
+    for long in (costs.Beta(2, 8), costs.Empirical(np.arange(1, 102) / 128.0), costs.Fixed(0.2) + costs.Beta(2, 8)):
+        assert sum_losses(pl.LazyFrame(columns), label="y", models=["a"], costs=long) is None
     for value in (1.5, float("nan"), None):
         bad = pl.LazyFrame(columns | {"a": [value, *columns["a"][1:].tolist()]})
         with pytest.raises(DataError, match="column 'a'"):
