@@ -5,6 +5,7 @@ import re
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import stakes
@@ -147,6 +148,23 @@ def test_answer_has_two_spaces_and_whole_heads_where_the_terminal_is_as_wide():
     assert [line[3:16].strip() for line in lines if "b" * 7 in line] == ["b" * 13, "b" * 7]
     for cell in (cell for row in CELLS for cell in row[2:]):
         assert any(cell in line for line in lines)
+
+
+def test_findings_that_are_not_listed_are_counted(monkeypatch):
+    p = np.random.default_rng(0).random(300)
+    y = np.random.default_rng(1).random(300) < p
+    models = {"a": p, "constant": np.full(300, 0.5), "turned": 1 - p, "label": np.round(p)}
+    evaluation = stakes.evaluate(y, models, costs=(0.1, 0.3))
+    codes = [each.code for each in evaluation.answer.findings]
+    assert len(codes) > 3
+    for listed in (0, 1, len(codes) - 2, len(codes) - 1, len(codes), len(codes) + 1):
+        monkeypatch.setattr(summary, "_MOST_FINDINGS", listed)
+        buffer, left = io.StringIO(), len(codes) - listed
+        print_evaluation(Console(file=buffer, width=100), evaluation)
+        assert re.findall(r"^(?:error|warning|info) +([a-z-]+):", buffer.getvalue(), re.MULTILINE) == codes[:listed]
+        told = [line for line in buffer.getvalue().splitlines() if "more finding" in line]
+        word = "finding" if left == 1 else "findings"
+        assert told == ([f"{left} more {word}: stakes check lists all."] if left > 0 else [])
 
 
 def test_narrow_terminal_loses_no_number(data, cli, monkeypatch):
