@@ -1,6 +1,7 @@
 """Likelihood ratio, z, miscalibration and e-value: general optimisers, naive loops and the core as oracles."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -153,6 +154,32 @@ def test_weighted_spiegelhalter_without_a_fit_takes_the_scores_at_their_word(y, 
     z = np.sum(weight * (y - g) * (1 - 2 * g)) / math.sqrt(np.sum((weight * (1 - 2 * g)) ** 2 * g * (1 - g)))
     found = spiegelhalter(ScoreTable.from_predictions(y, g, sample_weight=unit * weight))
     assert found == pytest.approx((z, 2 * norm.sf(abs(z))), rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [2.0, 1e-9, 1e9])
+@pytest.mark.parametrize("separated", [False, True])
+def test_equal_weights_are_as_none_and_the_unit_of_others_counts_for_nothing(unit, separated):
+    y, g = sample(7)
+    y = g > 0.5 if separated else y
+    for weight in (None, np.where(np.arange(200) % 3, 1.0, 4.0)):
+        plain = ScoreTable.from_predictions(y, g, sample_weight=weight)
+        table = ScoreTable.from_predictions(y, g, sample_weight=unit * (np.ones(200) if weight is None else weight))
+        found, known = recalibration_test(table), recalibration_test(plain)
+        assert (found.statistic, found.p_value) == pytest.approx((known.statistic, known.p_value), rel=1e-9)
+        found, known = (loss_calibration_test(each, n_resamples=0).implied for each in (table, plain))
+        ends = [
+            (each.ci_low, each.ci_high, each.slope_ci_low, each.slope_ci_high, each.p_value) for each in (found, known)
+        ]
+        assert ends[0] == pytest.approx(ends[1], rel=1e-9, nan_ok=True)
+
+
+def test_equal_weights_of_several_classes_are_as_none():
+    rng = np.random.default_rng(3)
+    prob = rng.dirichlet([1.0, 2.0, 1.5], 150)
+    y = (rng.random((150, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    plain, weighed = (loss_calibration_test(y, prob, sample_weight=w).to_json() for w in (None, np.full(150, 2.0)))
+    numbers = [np.array(re.findall(r"-?\d+\.\d+(?:e-?\d+)?", text), dtype=float) for text in (plain, weighed)]
+    assert numbers[1] == pytest.approx(numbers[0], rel=1e-7)
 
 
 def sampled_by_outcome(seed, kept, n=4000):

@@ -102,8 +102,15 @@ def is_weighted(table: ScoreTable) -> bool:
     return not (same and np.array_equal(table.negatives, table.negatives_squared))
 
 
+def _mean_weight(table: ScoreTable) -> tuple[float, bool]:
+    """Weight of a row, as large ones have it, and whether all rows have it."""
+    pairs = (table.positives_squared, table.positives), (table.negatives_squared, table.negatives)
+    unit = float((pairs[0][0].sum() + pairs[1][0].sum()) / table.total)
+    return unit, all(np.allclose(squares, unit * weights, atol=0.0) for squares, weights in pairs)
+
+
 def sandwich(table: ScoreTable, fit: LogisticFit) -> Floats:
-    """Covariance of the recalibration: the inverse information, or with weights the robust one."""
+    """Covariance of the recalibration: the inverse information, or with unequal weights the robust one."""
     if fit.status:
         return fit.covariance
     x = np.log(table.scores) - np.log1p(-table.scores)
@@ -112,17 +119,20 @@ def sandwich(table: ScoreTable, fit: LogisticFit) -> Floats:
 
 
 def robust_covariance(table: ScoreTable, design: Floats, p: Floats, inverse: Floats) -> Floats:
-    """Covariance of logistic coefficients: the inverse information, or with weights the sandwich around it."""
-    if not is_weighted(table):
-        return inverse
+    """Covariance of logistic coefficients: the inverse information, or with unequal weights the sandwich around it."""
+    unit, equal = _mean_weight(table)
+    if equal:
+        return unit * inverse
     meat = table.positives_squared * (1.0 - p) ** 2 + table.negatives_squared * p**2
     return np.asarray(inverse @ (design.T @ (design * meat[:, None])) @ inverse)
 
 
 def design_effect(table: ScoreTable, fit: LogisticFit) -> float:
     """Mean factor by which weights inflate the variances (Rao and Scott 1984)."""
-    if not is_weighted(table) or fit.status:
+    if not is_weighted(table):
         return 1.0
+    if fit.status:
+        return _mean_weight(table)[0]
     return float(np.trace(np.linalg.lstsq(fit.covariance, sandwich(table, fit), rcond=None)[0])) / len(fit.covariance)
 
 
@@ -153,10 +163,9 @@ def _inflation(table: ScoreTable) -> float:
     if not is_weighted(table):
         return 1.0
     ups, downs, g = table.positives_squared, table.negatives_squared, table.scores
-    ratio = float((ups.sum() + downs.sum()) / table.total)
-    pairs = (ups, table.positives), (downs, table.negatives)
-    if all(np.allclose(squares, ratio * weights, atol=0.0) for squares, weights in pairs):
-        return ratio  # all weights are equal
+    unit, equal = _mean_weight(table)
+    if equal:
+        return unit
     inner, _ = within_open_interval(table)
     fit = None if inner is None else fit_recalibration(inner)
     if inner is None or fit is None or fit.status:
@@ -592,17 +601,17 @@ class MultinomialData:
         return np.kron(spread, self.design.T @ (self.design * self.weight[:, None]))
 
     def design_effect(self, fit: MultinomialFit) -> float:
-        """Mean factor by which weights inflate the variances (Rao and Scott 1984); 1 where all are equal to 1."""
-        if np.all(self.weight == 1.0):
-            return 1.0
+        """Mean factor by which weights inflate the variances (Rao and Scott 1984): the weight where all are equal."""
+        if np.all(self.weight == self.weight[0]):
+            return float(self.weight[0])
         return float(np.trace(np.linalg.lstsq(fit.information, self._meat(fit), rcond=None)[0])) / len(fit.information)
 
     def variances(self, fit: MultinomialFit) -> Floats:
-        """Of the coefficients: the inverse information, or with weights the sandwich around it."""
+        """Of the coefficients: the inverse information, or with unequal weights the sandwich around it."""
         if np.linalg.det(fit.information) == 0.0:  # every probability is 0 or 1: the likelihood is flat
             return np.full(len(fit.information), np.inf)
-        inverse = np.linalg.inv(fit.information)
-        return np.diag(inverse if np.all(self.weight == 1.0) else inverse @ self._meat(fit) @ inverse)
+        inverse, unit = np.linalg.inv(fit.information), float(self.weight[0])
+        return np.diag(unit * inverse if np.all(self.weight == unit) else inverse @ self._meat(fit) @ inverse)
 
     def _meat(self, fit: MultinomialFit) -> Floats:
         residual = self.hits - self.probabilities(self.predictor(fit.coefficients))
