@@ -1,6 +1,7 @@
 """What uncertainty adds: compared where both keep the same bound, with intervals that do not see gains in noise."""
 
 from fractions import Fraction
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -156,6 +157,16 @@ def test_rows_that_both_decide_alike_do_not_tell_them_apart():
     )
 
 
+def test_a_goal_that_no_fold_can_reach_is_worth_nothing_out_of_fold():
+    """Of the other four rows four fifths of one may be selected, and without the positive there is none to find."""
+    boundary = fit_boundary(
+        [0, 0, 0, 0, 1], [1, 2, 3, 4, 5], [0, 1, 0, 1, 0], goal="precision", min_recall=1, capacity=1
+    )
+    gain = boundary.gain(cv=5)
+    assert (boundary.value, gain.value, gain.single) == (1.0, 0.0, 0.0)
+    assert np.isnan([gain.low, gain.precision, gain.single_precision]).all()
+
+
 def test_two_folds_are_enough_and_one_is_not():
     boundary = fit_boundary(*_useless(400, 0), capacity=80)
     assert boundary.gain(cv=2, random_state=0).single == pytest.approx(boundary.gain(random_state=0).single, abs=0.1)
@@ -203,3 +214,63 @@ def test_decisions_of_two_targets_are_mixed_to_the_bound_with_the_nearest_target
     # six rows have precision 5/6, the seven of the next lower target 5/7: (5 + 0 s) / (6 + s) = 3/4 at s = 2/3
     assert found.share.tolist() == pytest.approx([1.0] * 6 + [2.0 / 3.0] + [0.0] * 3)
     assert found.share @ y / found.share.sum() == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("bound", [Fraction(1, 2), Fraction(3, 5), Fraction(1)])
+def test_any_decisions_are_mixed_to_the_bound_and_lose_nothing_that_keeps_it(bound):
+    """By the documented sentence, in fractions: ties of true positives or of distances may go either way."""
+    rng = np.random.default_rng(bound.denominator)
+    mixed, left = 0, 0
+    for _ in range(50):
+        y, decisions, most = rng.random(10) < 0.6, {}, rng.random()
+        rows = BoundaryRows(y, np.linspace(0.9, 0.1, 10), np.ones(10), None)
+
+        def selected(aim, decisions=decisions, most=most):
+            return decisions.setdefault(aim, rng.random(10) < most * rng.random())
+
+        found = _meet_bound(SimpleNamespace(rows=rows, selected=selected), bound)
+        chosen = [decisions[aim] for aim in sorted(decisions)]
+        n, tp = [int(one.sum()) for one in chosen], [int((one & y).sum()) for one in chosen]
+        good = [k for k in range(len(n)) if tp[k] > 0 and tp[k] >= bound * n[k]]
+        if not good:
+            assert not found.share.any()
+            assert found.rate == 0.0
+            continue
+        allowed = []
+        for best in (k for k in good if tp[k] == max(tp[j] for j in good)):
+            share = chosen[best].astype(float)
+            lower = [k for k in range(best) if tp[k] < bound * n[k]]
+            if lower:  # part of the way to the next lower one that misses the bound, to where it is met
+                spare, missed = tp[best] - bound * n[best], bound * n[lower[-1]] - tp[lower[-1]]
+                part = float(spare / (spare + missed))
+                share = (1.0 - part) * share + part * chosen[lower[-1]]
+                assert float(bound) * share.sum() == pytest.approx(share @ y)
+            ends = []
+            for size in (2.0 / 3.0 * share.sum(), 1.5 * share.sum()):
+                gap = [abs(count - size) for count in n]
+                ends.append([k for k in range(len(n)) if gap[k] < min(gap) + 1e-9])
+            rates = {
+                min(max((tp[j] - tp[i]) / (n[j] - n[i]), 0.0), 1.0) if n[j] > n[i] else 0.0 for i, j in product(*ends)
+            }
+            allowed.append((share, rates))
+            left += not lower
+            mixed += bool(lower) and 0.0 < part < 1.0
+        assert any(
+            np.allclose(found.share, share, rtol=0.0, atol=1e-12)
+            and min(abs(found.rate - rate) for rate in rates) < 1e-12
+            for share, rates in allowed
+        )
+    assert left > 0
+    assert mixed > 0 or bound == 1
+
+
+@pytest.mark.parametrize(("ups", "rows"), [(27, 42), (7, 25)])
+def test_a_precision_that_is_exactly_the_bound_keeps_it(ups, rows):
+    """These shares, rounded and multiplied by the number of rows, exceed the number of positives."""
+    assert ups / rows * rows > ups
+    boundary = fit_boundary(
+        np.arange(rows) < ups, np.full(rows, 0.5), np.arange(rows) % 2, min_precision=Fraction(ups, rows)
+    )
+    gain = boundary.gain(cv=2, random_state=0)
+    assert (boundary.recall, gain.value, gain.single) == (1.0, 1.0, 1.0)
+    assert gain.precision == gain.single_precision == ups / rows

@@ -261,8 +261,8 @@ def _meet_bound(held: OutOfFold, bound: Fraction) -> Decided:
     ]
     masks = np.array([held.selected(aim) for aim in aims])
     tp, n = masks[:, held.rows.y].sum(axis=1), masks.sum(axis=1)
-    spare = tp - float(bound) * n
-    good = np.flatnonzero((spare >= 0.0) & (tp > 0))
+    spare = np.array([float(found - bound * chosen) for found, chosen in zip(tp.tolist(), n.tolist(), strict=True)])
+    good = np.flatnonzero(spare >= 0.0)
     if not len(good):
         return Decided(np.zeros(len(held.rows)), 0.0)
     best = int(good[np.argmax(tp[good])])
