@@ -580,8 +580,76 @@ def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that
     text = fit_boundary(*rows, min_precision=0.7, solver="ranker").to_json()
     for end, rank in ((0, 0.0), (-1, 1.0)):
         assert Boundary.from_json(with_rank(text, end, rank)).selected.sum() > 0
+    same = json.loads(text)["rule"]["ranker"]["ranks"][1]
+    assert Boundary.from_json(with_rank(text, 0, same)).selected.sum() > 0
     with pytest.raises(ValueError, match=r"rule\.ranker\.ranks must be numbers in order, from 0 to 1"):
         Boundary.from_json(with_rank(text, place, value))
+
+
+def test_a_learned_ranking_keeps_its_constraint_and_comes_back_where_its_values_reach_0_or_1():
+    """Values that rounding alone tells apart, of rows that are all but certain, are selected together or not at all."""
+    score = np.append(np.linspace(-3.0, 3.0, 7999), 15.0)
+    near, thresholds = np.abs(score) < 1.0, set()
+    for y, capacities in ((near | (score > 10.0), (8000,)), (~near, (4700, 5000))):
+        for most in capacities:
+            boundary = fit_boundary(y, score, np.zeros(8000), capacity=most, solver="ranker")
+            assert 0 <= counts(boundary, (y, score, np.zeros(8000)))[1] == boundary.selected.sum() <= most
+            assert Boundary.from_json(boundary.to_json()).to_json() == boundary.to_json()
+            thresholds.add(boundary._rule.threshold)
+    assert 0.0 in thresholds
+    assert any(1.0 - 1e-6 < threshold <= 1.0 for threshold in thresholds)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "selected", "message"),
+    [
+        (1.0, 60, None),
+        (1.01, 0, None),
+        (1.01, 1, "levels.selected must be 0, as rule.threshold is above every value in level 0, got 1"),
+        (0.0, 60, None),
+        (0.0, 59, "levels.selected must be levels.rows, as no value is below rule.threshold in level 0, got 59"),
+        (-0.5, 59, "levels.selected must be levels.rows, as no value is below rule.threshold in level 0, got 59"),
+    ],
+)
+def test_a_kept_ranking_selects_none_above_every_value_and_all_from_the_least(rows, threshold, selected, message):
+    y, score, uncertainty = (column[:60] for column in rows)
+    content = json.loads(
+        fit_boundary(y, score, uncertainty, min_precision="1/100", solver="ranker", levels=1).to_json()
+    )
+    found = max(0, selected - int(np.sum(~y)))
+    content["levels"] |= {"selected": [selected], "true_positives": [found]}
+    content["value"], content["upper_bound"] = found / int(y.sum()), None
+    content["problem"]["min_precision"] = None
+    content["rule"]["threshold"] = threshold
+    content["rule"]["ranker"]["coefficients"] = [100.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # every value is 1 to the last bit
+    text = with_rank(json.dumps(content), 0, content["rule"]["ranker"]["ranks"][0])
+    if message is None:
+        assert Boundary.from_json(text).predict(score, uncertainty).sum() == selected
+    else:
+        with pytest.raises(ValueError, match=message):
+            Boundary.from_json(text)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("first", range(4))
+def test_a_row_just_below_a_threshold_in_one_bin_of_the_score_is_kept(first, size):
+    score = size * np.array([0.0, 0.5, 0.5 + 1e-10, 1.0])
+    boundary = fit_boundary(np.arange(4) >= first, score, np.zeros(4), min_precision=1)
+    again = Boundary.from_json(boundary.to_json())
+    assert again.threshold == score[first]
+    assert again.predict(score, np.zeros(4)).tolist() == [int(row >= first) for row in range(4)]
+
+
+def test_a_certificate_without_a_promised_precision_is_refused():
+    rng = np.random.default_rng(0)
+    y, score = rng.random(100) < 0.5, rng.random(100)
+    content = json.loads(fit_boundary(y, score, score, min_precision=1, confidence_level=0.9).to_json())
+    assert Boundary.from_json(json.dumps(content)).certificate.min_precision == 1.0
+    content["problem"]["min_precision"] = None
+    with pytest.raises(
+        ValueError, match=r"certificate\.min_precision must be 0\.0, as problem and levels say, got 1\.0"
+    ):
+        Boundary.from_json(json.dumps(content))
 
 
 def test_products_of_large_weights_do_not_overflow():

@@ -229,6 +229,7 @@ def test_any_decisions_are_mixed_to_the_bound_and_lose_nothing_that_keeps_it(bou
             return decisions.setdefault(aim, rng.random(10) < most * rng.random())
 
         found = _meet_bound(SimpleNamespace(rows=rows, selected=selected), bound)
+        assert 0 < min(decisions) < bound <= max(decisions) <= 1
         chosen = [decisions[aim] for aim in sorted(decisions)]
         n, tp = [int(one.sum()) for one in chosen], [int((one & y).sum()) for one in chosen]
         good = [k for k in range(len(n)) if tp[k] > 0 and tp[k] >= bound * n[k]]

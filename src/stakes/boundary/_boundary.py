@@ -162,11 +162,12 @@ def _check_ranked(content: JsonReader, rule: RankedRule, counts: dict[str, Ints]
     ranks = rule.ranker.ranks
     if np.any(np.diff(ranks) < 0.0) or not 0.0 <= ranks[0] <= ranks[-1] <= 1.0:
         raise content.broken("rule.ranker.ranks", "numbers in order, from 0 to 1")
+    selected = counts["selected"]
     if rule.threshold > 1.0:
-        selected = counts["selected"]
         _refuse(content, "levels.selected", selected > 0, "0, as rule.threshold is above every value", selected)
     elif rule.threshold <= 0.0:
-        raise content.broken("rule.threshold", f"above 0, the least value, got {rule.threshold}")
+        least = "levels.rows, as no value is below rule.threshold"
+        _refuse(content, "levels.selected", selected < counts["rows"], least, selected)
 
 
 def check_threshold(content: JsonReader, cells: BinCounts, *, certified: bool) -> None:

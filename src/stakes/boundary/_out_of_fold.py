@@ -23,7 +23,7 @@ from stakes.boundary._problem import (
     level_of,
     rows_to_options,
 )
-from stakes.boundary._rules import LevelRule, RankedRule, Ranker, Rule, ShiftedRule
+from stakes.boundary._rules import LevelRule, RankedRule, Ranker, Rule, ShiftedRule, joined
 from stakes.boundary._solvers import HEURISTICS, goal_formula, rate_around, relaxed, solve_exact, undominated_levels
 from stakes.outputs.result_table import Tabular
 
@@ -78,7 +78,7 @@ def _shifted(rows: BoundaryRows) -> tuple[ShiftedRule, Floats]:
 def _ranked(rows: BoundaryRows) -> tuple[RankedRule, Floats]:
     """Replace scores by a learned ranking of score and uncertainty."""
     ranker = Ranker.fit(rows.y, rows.score, rows.uncertainty, rows.weight)
-    return RankedRule.of(ranker, np.inf), ranker.rank(rows.score, rows.uncertainty)
+    return RankedRule.of(ranker, np.inf), joined(ranker.rank(rows.score, rows.uncertainty))
 
 
 _ON_ANOTHER_SCALE: dict[str, Callable[[BoundaryRows], tuple[Any, Floats]]] = {

@@ -376,6 +376,17 @@ def steps_of(ranker: Ranker, threshold: float) -> Floats:
     return found
 
 
+def joined(values: Floats) -> Floats:
+    """Replace values of a ranker that no threshold tells apart from their neighbours by the least of them."""
+    order = np.argsort(-values)
+    falling = values[order]
+    starts = np.append(True, falling[1:] < falling[:-1] * (1.0 - 2.0 * TIED))
+    least = np.minimum.reduceat(falling, np.flatnonzero(starts))
+    found = np.empty_like(values)
+    found[order] = least[np.cumsum(starts) - 1]
+    return found
+
+
 def _ends(ranker: Ranker) -> tuple[float, float]:
     """Scores beyond which the ranking is constant."""
     if ranker.log_odds:
