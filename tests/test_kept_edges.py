@@ -165,6 +165,26 @@ def test_certificates_beyond_their_ranges_are_refused(name):
             Certificate.from_dict({**whole, name: value})
 
 
+@pytest.mark.parametrize(("selected", "fewest"), [(0, 0), (1, 1), (2, 1), (200, 1)])
+def test_rows_are_selected_by_a_region_that_was_tested(selected, fewest):
+    kept = {"min_precision": 0.5, "confidence_level": 0.5, "abstained": True, "tested_rows": 200, "selected": selected}
+    kept |= {"true_positives": 0, "lower_bound": 0.0, "p_value": 1.0, "rows_needed": 1000}
+    for regions in range(3):
+        if regions < fewest:
+            with pytest.raises(ValueError, match=r"regions_tested must be from 1 to .*, or 0 if selected is, got 0"):
+                Certificate.from_dict({**kept, "regions_tested": regions})
+        else:
+            assert Certificate.from_dict({**kept, "regions_tested": regions}).regions_tested == regions
+
+
+def test_nothing_is_certified_at_any_level_where_no_region_was_tested():
+    kept = {"min_precision": 0.5, "confidence_level": 1e-20, "tested_rows": 3, "selected": 0, "true_positives": 0}
+    kept |= {"lower_bound": 0.0, "p_value": 1.0, "regions_tested": 0, "rows_needed": None}
+    assert Certificate.from_dict({**kept, "abstained": True}).abstained
+    with pytest.raises(ValueError, match="abstained must be true"):
+        Certificate.from_dict({**kept, "abstained": False})
+
+
 @pytest.mark.parametrize("promise", [0.001, 0.5, 0.999])
 @pytest.mark.parametrize("level", [0.5, 0.95, math.nextafter(1.0, 0.0) - 1e-15])
 def test_monitors_of_precision_come_back_after_every_update(promise, level):

@@ -112,6 +112,18 @@ def test_without_undersampling_the_posterior_is_a_beta_distribution():
     np.testing.assert_allclose(found.variance, [d.var() for d in exact], atol=1e-12)
 
 
+@pytest.mark.parametrize("tau", [0.05, 3.0, 20.0, 1000.0])
+def test_positives_and_negatives_may_change_places(tau):
+    """With p = 1 - q the density is that of the negatives, kept 1 / tau times as often as the positives."""
+    n = np.repeat([5.0, 200.0, 5000.0, 200_000.0], 5)
+    s = np.round(n * np.tile([0.0, 0.1, 0.5, 0.99, 1.0], 4))
+    one = positivity_posterior(s, n, prior=(0.7, 3.0), undersampling=tau)
+    other = positivity_posterior(n - s, n, prior=(3.0, 0.7), undersampling=1.0 / tau)
+    np.testing.assert_allclose(one.mean, 1.0 - other.mean, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(one.variance, other.variance, rtol=1e-8)
+    np.testing.assert_allclose(one.log_normaliser, other.log_normaliser - n * np.log(tau), rtol=1e-12, atol=1e-9)
+
+
 def test_many_regions_are_what_each_is_alone():
     n = np.arange(1, 9001) % 50 + 1
     found = positivity_posterior(n // 2, n, prior=(1, 3), undersampling=3)
