@@ -48,6 +48,15 @@ def test_a_history_of_counts_that_fall_is_refused(place, change, rule):
         PrecisionMonitor.from_json(json.dumps(content))
 
 
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_monitor_whose_last_row_raises_the_alarm_comes_back(size):
+    monitor = PrecisionMonitor(0.9).update([1])
+    while not monitor.alarm:
+        monitor.update([1] * (size - 1) + [0])
+    assert monitor.alarm_row == monitor.n_rows
+    assert PrecisionMonitor.from_json(monitor.to_json()).to_dict() == monitor.to_dict()
+
+
 RIVALS = expit(logit(0.8) - _BETS)  # precisions that the bets against 0.8 are on
 MOST = float(np.mean(((1.0 - RIVALS) / 0.2) ** 5))  # of e_value with five negatives: they come first
 

@@ -107,7 +107,9 @@ def test_largest_evidence_may_lie_within_a_batch():
 
 
 def test_very_long_failure_does_not_overflow():
-    assert np.isfinite(PrecisionMonitor(0.9).update(np.zeros(100_000, int)).e_value)
+    monitor = PrecisionMonitor(0.9).update(np.zeros(100_000, int))
+    assert np.isfinite(monitor.e_value)
+    assert PrecisionMonitor.from_json(monitor.to_json()).to_dict() == monitor.to_dict()
 
 
 def test_table_has_one_row_per_update():

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
-from scipy.special import hyp2f1
+from scipy.special import betaln, hyp2f1
 
 from stakes.uncertainty import advise_uncertainty, beta_entropy, estimation_bias, positivity_posterior
 
@@ -110,6 +110,15 @@ def test_without_undersampling_the_posterior_is_a_beta_distribution():
     exact = [stats.beta(0.01 + s, 0.02 + 9 - s) for s in (0, 3, 9)]
     np.testing.assert_allclose(found.mean, [d.mean() for d in exact], atol=1e-12)
     np.testing.assert_allclose(found.variance, [d.var() for d in exact], atol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [(0.01, 1000.0), (1000.0, 0.01), (3.0, 1e6), (1e6, 3.0), (1e4, 1e4), (200.0, 1e5)])
+def test_without_undersampling_any_prior_is_counted_on(prior):
+    s, n = np.array([0.0, 0.0, 5.0, 3.0, 1000.0]), np.array([0.0, 5.0, 5.0, 9.0, 2000.0])
+    found, a, b = positivity_posterior(s, n, prior=prior), prior[0] + s, prior[1] + n - s
+    np.testing.assert_allclose(found.mean, a / (a + b), rtol=1e-7)
+    np.testing.assert_allclose(found.variance, a * b / (a + b) ** 2 / (a + b + 1.0), rtol=1e-6)
+    np.testing.assert_allclose(found.log_normaliser, betaln(a, b), rtol=1e-9)
 
 
 @pytest.mark.parametrize("tau", [0.05, 3.0, 20.0, 1000.0])

@@ -255,7 +255,7 @@ class PrecisionMonitor(Tabular):
         rows, ups = self.n_rows, self.true_positives
         seen = [1.0, *(record["e_value"] for record in self._history)]
         won = (rows - ups) * self._gains[0]  # all negatives first
-        most = max(float(np.mean(np.exp(np.minimum(won, _MOST)))) * (1.0 + _ROUNDING), 1.0)
+        most = float(np.mean(np.exp(np.minimum(won, _MOST)))) * (1.0 + _ROUNDING)
         if not max(seen) <= self.max_e_value <= most:
             limits = f"from {max(seen):.10g}, as history says, to {most:.10g}"
             raise entries.broken("max_e_value", f"{limits}, got {self.max_e_value:.10g}")
@@ -289,7 +289,7 @@ class PrecisionMonitor(Tabular):
     @property
     def p_value(self) -> float:
         """Valid at any time: 1 / max_e_value, at most 1."""
-        return min(1.0, 1.0 / self.max_e_value)
+        return 1.0 / self.max_e_value
 
     def update(self, y_true: ArrayLike, *, pos_label: object = None) -> PrecisionMonitor:
         """Take in the true labels of more selected rows, in order.
