@@ -246,7 +246,7 @@ def test_capacity_of_a_fold_is_its_share(rows):
 @pytest.mark.parametrize("n", [1, 3, 4])
 def test_few_rows_are_reported_without_folds(n):
     boundary = fit_boundary([1, 0, 1, 1][:n], [0.4, 0.1, 0.2, 0.3][:n], [1, 2, 3, 4][:n], min_precision=0.5)
-    few = f"Whether uncertainty helps is not known: {n} rows are too few for 5 folds."
+    few = f"Whether uncertainty helps is not known: {'1 row is' if n == 1 else f'{n} rows are'} too few for 5 folds."
     assert boundary.report().splitlines() == [few, repr(boundary)]
 
 
@@ -428,6 +428,13 @@ def test_tuning_that_finds_no_aim_selects_nothing():
 def test_bad_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         fit_boundary([0, 1, 1], [0.2, 0.7, 0.8], [1, 2, 3], **options)
+
+
+def test_one_row_cannot_be_left_out_to_tune():
+    for solver in ("exact", "cv"):
+        with pytest.raises(ValueError, match='tune="cv" needs two rows or more'):
+            fit_boundary([1], [0.5], [1.0], min_precision=0.5, tune="cv", solver=solver)
+    assert fit_boundary([1, 1], [0.5, 0.6], [1.0, 1.0], min_precision=0.5, tune="cv").recall > 0.0
 
 
 @pytest.mark.parametrize(

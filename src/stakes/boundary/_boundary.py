@@ -629,7 +629,7 @@ class Boundary(Tabular):
         """
         rows, _ = self._fitted_to()
         if rows.weight is not None or len(rows.y) < FOLDS:
-            few = f"{len(rows.y)} rows are too few for {FOLDS} folds"
+            few = f"{len(rows.y)} row{' is' if len(rows.y) == 1 else 's are'} too few for {FOLDS} folds"
             why = few if rows.weight is None else "weighted rows are not independent"
             return f"Whether uncertainty helps is not known: {why}.\n{self!r}"
         gain = self.gain(random_state=random_state)

@@ -273,6 +273,8 @@ def _single(rows: BoundaryRows, settings: Settings, target: Fraction | None) -> 
 
 def _fit_tuned(rows: BoundaryRows, settings: Settings, rng: Generator, *, choose_levels: bool) -> Boundary:
     """Fit to the target precision that keeps the bound out of fold; select nothing if there is none."""
+    if len(rows) < 2:
+        raise ValueError('tune="cv" needs two rows or more, to leave some out, got 1.')
     bound = settings.problem.min_precision or Fraction(0)
     folds = split_rows(len(rows), min(FOLDS, len(rows)), rng)
     counts: list[int | Floats] = list(_LEVEL_CHOICES) if choose_levels else [settings.levels]
