@@ -13,7 +13,7 @@ from scipy import optimize
 
 from stakes import costs
 from stakes.boundary import Boundary, Optimism, fit_boundary, precision_recall_frontier
-from stakes.boundary._rules import Ranker, steps_of
+from stakes.boundary._rules import Ranker, joined, steps_of
 from stakes.outputs.serialization import JsonReader
 
 N = 3000
@@ -591,6 +591,14 @@ def test_ranks_outside_their_range_or_order_are_refused_even_with_the_steps_that
     assert Boundary.from_json(with_rank(text, 0, same)).selected.sum() > 0
     with pytest.raises(ValueError, match=r"rule\.ranker\.ranks must be numbers in order, from 0 to 1"):
         Boundary.from_json(with_rank(text, place, value))
+
+
+def test_values_that_rounding_alone_tells_apart_are_one_value_however_many_they_are():
+    one, other = 1.0 - 1e-13 * np.arange(5), 0.2 * (1.0 - 1e-13 * np.arange(3))
+    order = np.random.default_rng(0).permutation(9)
+    values, wanted = np.concatenate([one, other, [0.0]]), np.repeat([one[-1], other[-1], 0.0], [5, 3, 1])
+    assert joined(values[order]).tolist() == wanted[order].tolist()
+    assert joined(np.array([0.3, 0.3 + 1e-9])).tolist() == [0.3, 0.3 + 1e-9]
 
 
 def test_a_learned_ranking_keeps_its_constraint_and_comes_back_where_its_values_reach_0_or_1():
