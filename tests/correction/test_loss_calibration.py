@@ -546,6 +546,15 @@ def test_weighted_intervals_of_each_class_are_those_of_the_jackknife(three):
     assert (high - low) / (2 * norm.ppf(0.975)) == pytest.approx(spread, rel=0.12)  # 1.5 with a common factor
 
 
+@pytest.mark.parametrize("unit", [1e-40, 1e-12, 1e12])
+def test_answers_of_several_classes_do_not_depend_on_the_unit_of_weights(unit, three):
+    y, _, scores = three
+    w = np.random.default_rng(7).uniform(0.5, 2.0, 400)
+    plain, found = (loss_calibration_test(y[:400], scores[:400], sample_weight=u * w, n_resamples=0) for u in (1, unit))
+    for name in ("class_weight", "ci_low", "ci_high", "likelihood_ratio", "vector_statistic"):
+        assert getattr(found, name) == pytest.approx(getattr(plain, name), rel=1e-6)
+
+
 def test_weighted_slope_is_tested_with_its_own_variance():
     rng = np.random.default_rng(10)
     x = rng.normal(-1.0, 1.5, 2000)

@@ -608,7 +608,7 @@ class MultinomialData:
 
     def variances(self, fit: MultinomialFit) -> Floats:
         """Of the coefficients: the inverse information, or with unequal weights the sandwich around it."""
-        if np.linalg.det(fit.information) == 0.0:  # every probability is 0 or 1: the likelihood is flat
+        if np.linalg.slogdet(fit.information)[0] == 0.0:  # every probability is 0 or 1: the likelihood is flat
             return np.full(len(fit.information), np.inf)
         inverse, unit = np.linalg.inv(fit.information), float(self.weight[0])
         return np.diag(unit * inverse if np.all(self.weight == unit) else inverse @ self._meat(fit) @ inverse)
@@ -628,6 +628,7 @@ def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
     of the most information every step raises it, but for rounding.
     """
     coefficients, damping, most = start, 0.0, data.most_information()
+    least = _TOLERANCE * float(data.weight.mean())
     value = data.log_likelihood(data.predictor(start))
     while True:
         prob = data.probabilities(data.predictor(coefficients))
@@ -635,7 +636,7 @@ def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
         found = MultinomialFit(coefficients, information, value)
         gradient = (((data.hits - prob) * data.weight[:, None]).T @ data.design).ravel()
         newton = np.linalg.lstsq(information, gradient, rcond=None)[0]
-        if max(gradient @ newton, gradient @ np.linalg.solve(most, gradient)) <= _TOLERANCE:
+        if max(gradient @ newton, gradient @ np.linalg.solve(most, gradient)) <= least:
             return found
         while True:
             step = np.linalg.solve(information + damping * most, gradient) if damping else newton
