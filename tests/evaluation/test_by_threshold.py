@@ -151,6 +151,22 @@ def test_thresholds_that_err_together_are_not_charged_as_if_they_erred_apart():
     assert band.critical_value == pytest.approx(expected, abs=0.05)
 
 
+@pytest.mark.parametrize("missed", [0.5, 0.05, 1e-4, 1e-6, 1e-9])
+def test_bands_hold_at_thresholds_that_err_apart_also_at_levels_that_many_models_need(missed):
+    """Each threshold is told by rows of its own: the largest of independent normal errors has a closed form."""
+    points, each = np.linspace(0.1, 0.9, 5), 200
+    of = np.repeat(np.arange(5), each)
+    y = np.tile(np.arange(each), 5) < np.repeat(points * each, each).round()  # acting or not costs as much
+    rows, bins = PairedRows(y, [], None), (of + 1, of)
+    band = shown_band(rows, bins, points, 0.95, shared=1.0 - missed, name="a - b")
+    assert band.critical_value == pytest.approx(norm.isf((1.0 - (1.0 - missed) ** 0.2) / 2.0), abs=0.02)
+    assert band.estimate == pytest.approx(np.zeros(5), abs=1e-15)
+    for beyond in (0.999, 1.001):  # a harm moves both limits
+        (less,), _ = shown_less(rows, bins, points, 1.0 - missed, more=-beyond * band.simultaneous_high)
+        _, (more,) = shown_less(rows, bins, points, 1.0 - missed, more=-beyond * band.simultaneous_low)
+        assert less.tolist() == more.tolist() == [beyond > 1.0] * 5
+
+
 def test_more_models_tried_make_fewer_claims():
     y, sharp, blunt = forecasts(600)
     models = {"sharp": sharp, "blunt": blunt}

@@ -1,10 +1,13 @@
 """Sets of models that may be the best: the truly best one is kept, a clearly worse one goes."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 
 from stakes import ScoreTable, regret_curve
-from stakes.inference import best_models
+from stakes.inference import PairSums, best_models
 
 POINTS = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -64,10 +67,33 @@ def test_weights_of_zero_and_one_choose_rows():
     assert weighted.regret == pytest.approx(kept.regret)
 
 
+@pytest.mark.parametrize("call", [best_models, partial(PairSums.from_predictions, costs=0.5)])
 @pytest.mark.parametrize(
-    ("models", "message"),
-    [({}, "map the names of models"), ([0.1, 0.2], "map the names"), ({"treat all": [0.1, 0.2]}, "names a reference")],
+    ("models", "told"),
+    [
+        ({}, "{}"),
+        ([0.1, 0.2], "[0.1, 0.2]"),
+        (np.linspace(0.1, 0.2, 1000), "ndarray"),
+        (np.linspace(0.1, 0.2, 1000).tolist(), "list of 1000"),
+        (0.1, "0.1"),
+        (None, "None"),
+    ],
 )
-def test_bad_models(models, message):
-    with pytest.raises(ValueError, match=message):
-        best_models([0, 1], models)
+def test_models_without_names_are_refused_and_told_in_few_words(call, models, told):
+    with pytest.raises(
+        ValueError, match=re.escape(f"y_prob must map the names of models to probabilities, got {told}.")
+    ):
+        call([0, 1] * 500, models)
+
+
+@pytest.mark.parametrize("call", [best_models, partial(PairSums.from_predictions, costs=0.5)])
+def test_a_frame_without_columns_names_no_model_and_a_series_is_none(call):
+    pandas = pytest.importorskip("pandas")
+    for given in (pandas.DataFrame(index=range(2)), pandas.Series([0.1, 0.2])):
+        with pytest.raises(ValueError, match="must map the names of models to probabilities, got "):
+            call([0, 1], given)
+
+
+def test_a_model_is_not_called_like_a_reference():
+    with pytest.raises(ValueError, match="a model cannot be called 'treat all': that names a reference"):
+        best_models([0, 1], {"treat all": [0.1, 0.2]})

@@ -249,6 +249,30 @@ def test_a_data_set_without_an_interval_leaves_none_and_says_why():
     assert np.isnan([*endless.interval, endless.standard_error]).all()
 
 
+@pytest.mark.parametrize("gap", [False, True])
+def test_the_note_of_data_sets_is_the_first_of_those_without_an_interval_or_else_the_first(gap):
+    y = np.repeat([0, 1], [95, 55])
+    plain = np.where(y == 1, 0.9, 0.1)
+    few, more = (np.where(np.arange(150) < count, 0.9, plain) for count in (6, 7))  # rows that bear most of the loss
+    one, four = np.where(np.arange(150) == 149, 1e-300, plain), np.where(np.arange(150) < 4, 0.9, plain)
+    call, others = (metric_difference, [plain - 0.05]) if gap else (metric_interval, [])
+
+    def told(scores):
+        found = call(y, scores, *others, "bounded_log_loss", bounds=(0.0, 1.0))
+        return found.note, math.isnan(found.interval[0])
+
+    (of_few, _), (of_more, _), (of_one, _), (of_four, _) = alone = [told(scores) for scores in (few, more, one, four)]
+    assert len({note for note, _ in alone} | {""}) == 5
+    assert [unknown for _, unknown in alone] == [False, False, True, True]
+    for columns, note in (
+        ([plain, few, more], of_few),
+        ([more, few, plain], of_more),
+        ([few, one, four], of_one),
+        ([four, more, one], of_four),
+    ):
+        assert told(Imputed(columns)) == (note, note in {of_one, of_four})
+
+
 @pytest.mark.parametrize("name", ["net_benefit_score", "roc_auc_score", "hull_auc", "bounded_brier_loss"])
 def test_pooled_intervals_stay_in_the_range_of_the_metric(name):
     y, p = binary(60, 0.35, noise=0.1, seed=3)

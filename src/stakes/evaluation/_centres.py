@@ -208,12 +208,10 @@ def evaluate_centres(
     """
     validation.check_same_order(y_true=y_true, y_prob=y_prob, centres=centres, sample_weight=sample_weight)
     level, asked = validation.check_level(confidence_level), _asked(threshold, costs)
-    if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
-        raise ValueError(f"y_prob must map the names of models to probabilities, got {validation.brief(y_prob)}.")
+    models = validation.models_by_name(y_prob)
     native: Any = nw.from_native(y_prob, eager_only=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         refuse_both_classes(native)
-    models = validation.by_name(y_prob, "y_prob")
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
     rows_of, scores, (counted, positives) = _rows(y_true, models, sample_weight, pos_label)

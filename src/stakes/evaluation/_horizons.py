@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from stakes.base.validation import (
     Floats,
-    brief,
-    by_name,
     check_level,
     check_number,
     check_same_order,
     in_percent,
+    models_by_name,
     to_array,
     to_floats,
 )
@@ -259,9 +258,8 @@ def evaluate_horizons(
         threshold = check_number(threshold, "threshold")
         if not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
-    if not hasattr(y_prob, "items") or getattr(y_prob, "ndim", 2) == 1 or not len(y_prob):
-        raise ValueError(f"y_prob must map the names of models to their risks by each horizon, got {brief(y_prob)}.")
-    risks = {name: _risks(given, times, f"y_prob[{name!r}]") for name, given in by_name(y_prob, "y_prob").items()}
+    models = models_by_name(y_prob, "their risks by each horizon")
+    risks = {name: _risks(given, times, f"y_prob[{name!r}]") for name, given in models.items()}
     outcomes = [outcome.at(time) for time in times.tolist()]
     estimates = {
         name: tuple(_estimates(at, risk[:, k], name, threshold, level) for k, at in enumerate(outcomes))

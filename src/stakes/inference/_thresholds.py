@@ -18,11 +18,11 @@ from stakes.base.validation import (
     Floats,
     Integers,
     blocks,
-    by_name,
     check_flag,
     check_level,
     check_same_order,
     generator,
+    models_by_name,
     to_array,
 )
 from stakes.core.options import evaluation_data, refuse_weighing
@@ -597,14 +597,13 @@ def best_models(
 
 def _scores(y_true: Any, y_prob: Any, **options: Any) -> dict[str, Floats]:
     """Check the scores of each model."""
-    if not (hasattr(y_prob, "items") and len(y_prob)):
-        raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
-    taken = [name for name in y_prob if name in CONSTANTS]
+    models = models_by_name(y_prob)
+    taken = [name for name in models if name in CONSTANTS]
     if taken:
         raise ValueError(f"a model cannot be called {taken[0]!r}: that names a reference.")
     return {
         name: evaluation_data(y_true, prob, name=f"y_prob[{name!r}]", **options).rows.score
-        for name, prob in by_name(y_prob, "y_prob").items()
+        for name, prob in models.items()
     }
 
 

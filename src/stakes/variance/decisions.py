@@ -630,10 +630,8 @@ class PairSums(Serializable):
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         options = Options(costs=as_costs(costs), rule=rule, **about).checked()
-        if not (hasattr(y_prob, "items") and len(y_prob)):
-            raise ValueError(f"y_prob must map the names of models to probabilities, got {y_prob!r}.")
+        named = validation.models_by_name(y_prob)
         refuse_weighing(y_true, "PairSums")
-        named = validation.by_name(y_prob, "y_prob")
         samples = {n: options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in named.items()}
         found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
         return replace(found, pos_label=validation.plain_label(pos_label))
