@@ -416,6 +416,23 @@ def test_tail_probability_next_to_zero_lies_between_the_binomial_ones(score, eve
     assert 0.9 * more <= count_tail(light) <= 1.1 * many
 
 
+@pytest.mark.parametrize("tiny", [1e-16, 1e-30, 1e-100, 1e-320])
+@pytest.mark.parametrize(("score", "rows"), [(0.1, 4), (0.3, 8), (0.5, 3)])
+@pytest.mark.parametrize("weight", [1e-60, 1.0, 1e60])
+def test_scores_next_to_zero_say_of_the_others_what_zeros_say(tiny, score, rows, weight):
+    y = np.arange(1000 + rows) < rows
+    table = ScoreTable.from_predictions(y, np.where(y, score, tiny), sample_weight=np.full(len(y), weight))
+    assert count_tail(table) == pytest.approx(2.0 * score**rows, rel=1e-5)
+    # acting on none where the constant acts on all: the more events, the worse
+    assert excess_tail(table, costs.Uniform(0.55, 0.6), 0.9) == pytest.approx(score**rows, rel=1e-5)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-30])
+def test_risks_far_too_low_are_said_beside_scores_next_to_zero_as_beside_zeros(tiny):
+    y = np.arange(1008) < 8
+    assert "calibration-in-the-large" in codes(y, np.where(y, 0.3, tiny))
+
+
 @pytest.mark.parametrize("score", [1e-17, 1e-300, 1e-320])
 def test_constant_score_next_to_zero_is_shown_with_what_is_wrong_with_it(score):
     found = evaluate([0, 1] * 10, np.full(20, score), costs=(0.1, 0.3))

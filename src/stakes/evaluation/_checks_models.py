@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 #
 # Under calibration the outcomes are independent with the scores as their probabilities, so that the generating
 # function of the excess loss is known, and its tail follows by the saddlepoint approximation of Lugannani and Rice
-# (1980), which holds for a handful of events as for millions of rows.
+# (1980), which holds for a handful of events as for millions of rows. Where some scores are next to 0 and all the
+# others had events, the sum can hardly lie next to what was seen, and Chernoff's bound takes over.
 
 _STEPS = 200
 _CENTRE = 1e-4  # nearer to the mean the formula is 0/0, and the normal tail is as good
@@ -89,6 +90,8 @@ def _tail(table: ScoreTable, negative: Floats, more: Floats) -> float:
 
 def _upper_tail(prob: Floats, gain: Floats, rows: Floats, seen: float) -> float:
     """P(sum of rows independent Bernoulli(prob) times gain >= seen)."""
+    size = float(np.abs(gain).max(initial=np.finfo(float).tiny))  # the unit of gains changes nothing
+    gain, seen = gain / size, seen / size
     top, reach = float(np.dot(rows, np.maximum(gain, 0.0))), float(np.dot(rows, np.abs(gain)))
     mean = float(np.dot(rows, prob * gain))
     variance = float(np.dot(rows, prob * (1.0 - prob) * gain * gain))
@@ -106,8 +109,9 @@ def _upper_tail(prob: Floats, gain: Floats, rows: Floats, seen: float) -> float:
     exponent, _, curvature = _generating(prob, gain, rows, tilt)
     w = math.sqrt(max(2.0 * (tilt * seen - exponent), 0.0))
     v = tilt * math.sqrt(curvature)
-    density = math.exp(-0.5 * w * w) / math.sqrt(2.0 * math.pi)
-    return min(1.0, max(0.0, 0.5 * math.erfc(w / math.sqrt(2.0)) + density * (1.0 / v - 1.0 / w)))
+    most = math.exp(-0.5 * w * w)  # Chernoff's bound
+    more = 1.0 / v - 1.0 / w if v > 0.0 else math.inf
+    return min(most, max(0.0, 0.5 * math.erfc(w / math.sqrt(2.0)) + most * more / math.sqrt(2.0 * math.pi)))
 
 
 def _generating(prob: Floats, gain: Floats, rows: Floats, tilt: float) -> tuple[float, float, float]:
@@ -124,7 +128,7 @@ def _generating(prob: Floats, gain: Floats, rows: Floats, tilt: float) -> tuple[
 
 def _saddlepoint(prob: Floats, gain: Floats, rows: Floats, seen: float, start: float) -> float:
     """Tilt at which the mean of the tilted sum is what was seen: Newton's method inside a bracket."""
-    low, high = 0.0, min(start, _FARTHEST / float(np.abs(gain).max()))
+    low, high = 0.0, min(start, _FARTHEST)
     while _generating(prob, gain, rows, high)[1] < seen:
         low, high = high, 2.0 * high
     tilt = high
