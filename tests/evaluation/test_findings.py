@@ -416,6 +416,37 @@ def test_tail_probability_next_to_zero_lies_between_the_binomial_ones(score, eve
     assert 0.9 * more <= count_tail(light) <= 1.1 * many
 
 
+@pytest.mark.parametrize("rows", [1e7, 1e8, 1e9, 1e10])
+@pytest.mark.parametrize("errors", [-0.01, 0.0, 1e-4, 2e-3, 0.03, 0.04, 0.06, 0.1, 1.0, 3.0])
+def test_tail_probability_of_very_many_rows_is_the_normal_one(rows, errors):
+    for first, second in ((0.1, 0.6), (0.3, 0.31), (0.02, 0.97)):
+        prob, many = np.array([first, second]), np.array([rows, rows / 3.0])
+        seen = many @ prob + errors * np.sqrt(many @ (prob * (1.0 - prob)))
+        assert _upper_tail(prob, np.ones(2), many, seen) == pytest.approx(norm.sf(errors), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("open_", "at_zero", "not_at_one"),
+    [(12, 0, 0), (12, 9, 0), (12, 4, 4), (12, 1, 8), (20, 0, 19), (1, 30, 0), (12, 29, 0)],
+)
+@pytest.mark.parametrize("weight", [1.0, 0.1])
+def test_events_that_scores_of_0_or_1_exclude_count_among_the_events(open_, at_zero, not_at_one, weight):
+    """40 rows at .3, 30 at 0 and 20 at 1: the number of events is binomial of the 40, and 20 more."""
+    y = np.concatenate([np.arange(40) < open_, np.arange(30) < at_zero, np.arange(20) >= not_at_one])
+    table = ScoreTable.from_predictions(y, np.repeat([0.3, 0.0, 1.0], [40, 30, 20]), sample_weight=np.full(90, weight))
+    events = open_ + at_zero - not_at_one  # beyond the 20
+    mine = binom.sf if events > 12 else binom.cdf
+    many, more = 2.0 * mine(events - (events > 12), 40, 0.3), 2.0 * mine(events - (events <= 12), 40, 0.3)
+    assert more * 0.99 <= count_tail(table) <= min(1.0, many * 1.01)
+
+
+def test_risks_far_off_are_said_where_scores_of_0_or_1_were_wrong():
+    y = np.arange(1200) % 10 == 0
+    sure, rest = np.arange(1200) < 1000, 0.05 + 0.1 * np.random.default_rng(0).random(1200)
+    for score in (0.0, 1.0):
+        assert "calibration-in-the-large" in codes(y, np.where(sure, score, rest))
+
+
 @pytest.mark.parametrize("tiny", [1e-16, 1e-30, 1e-100, 1e-320])
 @pytest.mark.parametrize(("score", "rows"), [(0.1, 4), (0.3, 8), (0.5, 3)])
 @pytest.mark.parametrize("weight", [1e-60, 1.0, 1e60])

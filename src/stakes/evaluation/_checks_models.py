@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # others had events, the sum can hardly lie next to what was seen, and Chernoff's bound takes over.
 
 _STEPS = 200
-_CENTRE = 1e-4  # nearer to the mean the formula is 0/0, and the normal tail is as good
+_CENTRE = 0.05  # of a standard deviation: nearer to the mean the formula is 0/0, and the normal tail is as good
 _EDGE = 1e-13  # of a sum: no rounding of it is larger
 _FARTHEST = 800.0  # of a logit: as far as from the least number to one half; farther on, outcomes are certain
 
@@ -61,9 +61,9 @@ def excess_tail(table: ScoreTable, costs: CostDistribution, constant: float) -> 
 
 def count_tail(table: ScoreTable) -> float:
     """Two-sided probability that calibrated scores are as far from the number of events as these, or farther."""
-    score, open_ = table.scores, (table.scores > 0.0) & (table.scores < 1.0)
-    missed = float(np.dot(table.positives[open_], 1.0 - score[open_]))
-    sign = 1.0 if missed > float(np.dot(table.negatives[open_], score[open_])) else -1.0
+    score = table.scores
+    missed, false = float(np.dot(table.positives, 1.0 - score)), float(np.dot(table.negatives, score))
+    sign = 1.0 if missed > false else -1.0
     return min(1.0, 2.0 * _tail(table, -sign * score, np.full(len(score), sign)))
 
 
@@ -79,31 +79,31 @@ def _tail(table: ScoreTable, negative: Floats, more: Floats) -> float:
     times = float(relabelled(*(each.sum(axis=1) for each in (count, weight, square)))[0])
     with np.errstate(invalid="ignore"):  # at scores of 0 and 1 losses may be infinite
         gain = times * more + (times - 1.0) * negative
-    open_ = (table.scores > 0.0) & (table.scores < 1.0) & (gain != 0.0)
-    score, gain = table.scores[open_], gain[open_]
     # all as if negatives; rows of unequal weight count as fewer of the same weight (Kish)
-    own = weight[1, open_] / times
+    score, own = table.scores, weight[1] / times
+    no_event, no_rest = (score == 0.0) & (own > 0.0), (score == 1.0) & (weight[0] > 0.0)  # what scores say cannot be
+    seen = float(np.dot(own[no_event], gain[no_event]) - np.dot(weight[0, no_rest], gain[no_rest]))
+    open_ = (score > 0.0) & (score < 1.0) & (gain != 0.0)
+    score, gain, own = score[open_], gain[open_], own[open_]
     weights, squares = weight[0, open_] + own, square[0, open_] + square[1, open_] / times**2
     rows, unit, prob = weights * weights / squares, squares / weights, score / (1.0 + (times - 1.0) * (1.0 - score))
-    return _upper_tail(prob, unit * gain, rows, float(np.dot(own, gain)))
+    return _upper_tail(prob, unit * gain, rows, seen + float(np.dot(own, gain)))
 
 
 def _upper_tail(prob: Floats, gain: Floats, rows: Floats, seen: float) -> float:
     """P(sum of rows independent Bernoulli(prob) times gain >= seen)."""
-    size = float(np.abs(gain).max(initial=np.finfo(float).tiny))  # the unit of gains changes nothing
-    gain, seen = gain / size, seen / size
     top, reach = float(np.dot(rows, np.maximum(gain, 0.0))), float(np.dot(rows, np.abs(gain)))
     mean = float(np.dot(rows, prob * gain))
     variance = float(np.dot(rows, prob * (1.0 - prob) * gain * gain))
     if variance == 0.0 and not seen > mean:
         return 1.0
+    if seen > top + _EDGE * reach:
+        return 0.0
     if seen >= top - _EDGE * reach:  # every outcome as bad as can be
         return math.exp(float(np.dot(rows, np.where(gain > 0.0, np.log(prob), np.log1p(-prob)))))
     spread = math.sqrt(variance)
     standard = (seen - mean) / spread if spread > 0.0 else math.inf  # the variance of tiny scores vanishes
-    if abs(standard) < _CENTRE:
-        return 0.5
-    if standard < 0.0:  # nothing that a check asks about
+    if standard < _CENTRE:  # nothing that a check asks about
         return 0.5 * math.erfc(standard / math.sqrt(2.0))
     tilt = _saddlepoint(prob, gain, rows, seen, standard / spread if spread > 0.0 else math.inf)
     exponent, _, curvature = _generating(prob, gain, rows, tilt)
@@ -128,7 +128,7 @@ def _generating(prob: Floats, gain: Floats, rows: Floats, tilt: float) -> tuple[
 
 def _saddlepoint(prob: Floats, gain: Floats, rows: Floats, seen: float, start: float) -> float:
     """Tilt at which the mean of the tilted sum is what was seen: Newton's method inside a bracket."""
-    low, high = 0.0, min(start, _FARTHEST)
+    low, high = 0.0, min(start, _FARTHEST / float(np.abs(gain).max()))
     while _generating(prob, gain, rows, high)[1] < seen:
         low, high = high, 2.0 * high
     tilt = high
