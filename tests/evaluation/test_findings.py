@@ -13,6 +13,7 @@ from scipy.stats import binom, norm, t
 from replications import false_alarms
 from stakes import ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import FINDINGS
+from stakes.evaluation._checks_data import few_events
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
 from stakes.outcomes import Imputed
@@ -414,6 +415,28 @@ def test_tail_probability_next_to_zero_lies_between_the_binomial_ones(score, eve
     assert 0.9 * more <= count_tail(table) <= 1.1 * many
     light = ScoreTable.from_predictions(np.arange(20) < events, np.full(20, score), sample_weight=np.full(20, 0.01))
     assert 0.9 * more <= count_tail(light) <= 1.1 * many
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.1, 0.7])
+@pytest.mark.parametrize("positives", [1, 7, 9, 10])
+@pytest.mark.parametrize("few", ["positives", "negatives"])
+def test_few_rows_are_counted_alike_whatever_all_of_them_weigh(weight, positives, few):
+    y = (np.arange(60) < positives) == (few == "positives")
+    scores = np.where(y, 0.6, 0.1) + 0.3 * np.random.default_rng(0).random(60)
+    told = few_events(evaluate(y, scores, costs=(0.1, 0.8), sample_weight=np.full(60, weight)))
+    only = "is only 1 " + few[:-1] if positives == 1 else f"are only {positives} {few}"
+    if positives < 10:
+        assert told.template == f"There {only}; with fewer than 10 an interval means little."
+    else:
+        assert told is None or "There " not in told.template
+
+
+def test_rows_that_tell_a_little_less_than_ten_are_not_rounded_up_to_them():
+    y = np.arange(60) < 10
+    scores = np.where(y, 0.6, 0.1) + 0.3 * np.random.default_rng(0).random(60)
+    weight = np.where(np.arange(60) == 0, 1.05, 1.0)
+    told = few_events(evaluate(y, scores, costs=(0.1, 0.8), sample_weight=weight)).template
+    assert told.startswith("There are only 9.99 positives (rows of equal weight that would tell as much); with fewer")
 
 
 @pytest.mark.parametrize("rows", [1e7, 1e8, 1e9, 1e10])

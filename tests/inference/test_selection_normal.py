@@ -124,13 +124,13 @@ def test_quantile_by_draws_is_near_that_by_quadrature(two_sided):
     assert largest_quantile(correlation, errors, 0.95, two_sided=two_sided) == pytest.approx(exact, abs=0.03)
 
 
-@pytest.mark.parametrize("count", [2, 5, 200])
+@pytest.mark.parametrize("count", [2, 5, 200, 1200])
 @pytest.mark.parametrize("level", [0.2, 0.8, 0.95, 0.999])
 def test_largest_of_independent_errors_has_a_quantile_in_closed_form(count, level):
     one = level ** (1.0 / count)
     for two_sided, exact in ((False, NormalDist().inv_cdf(one)), (True, NormalDist().inv_cdf(0.5 + one / 2.0))):
         found = largest_quantile(np.eye(count), np.zeros((count, 1)), level, two_sided=two_sided)
-        assert found == pytest.approx(exact, abs=1e-11)
+        assert found == pytest.approx(exact, abs=1e-10)
 
 
 @pytest.mark.parametrize("count", [2, 5, 33, 90])

@@ -33,6 +33,7 @@ FEW = 10.0
 WIDER = 1.1
 CLEAR = 0.001
 _LEAST_ROWS = 50
+_ROUNDING = 1e-9
 
 
 def few_events(standings: Standings) -> Observation | None:
@@ -46,7 +47,7 @@ def few_events(standings: Standings) -> Observation | None:
     evidence = {**counts, "needed": FEW}
     if count < FEW:
         weighted = "" if count.is_integer() else " (rows of equal weight that would tell as much)"
-        only = f"is only 1 {name[:-1]}" if count == 1.0 else f"are only {count:.3g} {name}"
+        only = f"is only 1 {name[:-1]}" if count == 1.0 else f"are only {math.floor(count * 100.0) / 100.0:.3g} {name}"
         template = f"There {only}{weighted}; with fewer than {FEW:g} an interval means little."
         return Observation(template, (), evidence)
     moments = standings.moments.of(standings.models.index(standings.best.name))
@@ -116,7 +117,9 @@ def _sorted(values: NDArray[np.bool_] | Floats) -> bool:
 def _effective(weights: np.ndarray, squares: np.ndarray) -> float:
     """Rows of equal weight that would tell as much (Kish)."""
     total = float(weights.sum())
-    return total * total / float(squares.sum()) if total > 0.0 else 0.0
+    found = total * total / float(squares.sum()) if total > 0.0 else 0.0
+    whole = float(round(found))
+    return whole if abs(found - whole) <= _ROUNDING * found else found
 
 
 # Checks of the scores themselves: whether they reach the range, are probabilities at all, are tied.
