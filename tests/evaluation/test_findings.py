@@ -463,6 +463,17 @@ def test_events_that_scores_of_0_or_1_exclude_count_among_the_events(open_, at_z
     assert more * 0.99 <= count_tail(table) <= min(1.0, many * 1.01)
 
 
+@pytest.mark.parametrize("measure", [costs.LogOddsUniform(0.0, 1.0), costs.Uniform(0.2, 0.7)])
+def test_scores_of_0_and_1_that_were_right_say_nothing_of_the_others(measure):
+    """Were they wrong, they would cost infinitely much by log-odds."""
+    y = np.repeat([True, False, False, True], [14, 26, 30, 20])
+    table = ScoreTable.from_predictions(y, np.repeat([0.3, 0.3, 0.0, 1.0], [14, 26, 30, 20]))
+    others = ScoreTable.from_predictions(y[:40], np.full(40, 0.3))
+    assert 0.0 < excess_tail(others, measure, 0.5) < 1.0
+    assert excess_tail(table, measure, 0.5) == pytest.approx(excess_tail(others, measure, 0.5), rel=1e-12)
+    assert count_tail(table) == pytest.approx(count_tail(others), rel=1e-12)
+
+
 def test_risks_far_off_are_said_where_scores_of_0_or_1_were_wrong():
     y = np.arange(1200) % 10 == 0
     sure, rest = np.arange(1200) < 1000, 0.05 + 0.1 * np.random.default_rng(0).random(1200)
