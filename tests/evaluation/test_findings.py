@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from stakes.evaluation import FINDINGS
 from stakes.evaluation._checks_data import few_events
 from stakes.evaluation._checks_models import _upper_tail, count_tail, excess_tail
 from stakes.evaluation._finding import SEVERITIES
+from stakes.inference import metric_difference
 from stakes.outcomes import Imputed
 
 NARROW = (0.0166 / 1.0166, 0.03 / 1.03)  # the thresholds of arXiv:2504.04528, Table 2, which reads them as odds
@@ -102,6 +104,21 @@ def test_disagreement_is_found_among_many_models_too():
     others = {f"other {k}": np.clip(risk + 0.001 * rng.normal(size=len(y)), 0.0, 1.0) for k in range(10)}
     alone = finding("auc-disagrees", evaluate(y, bent_rival(y, risk), costs=(0.05, 0.3)))
     assert finding("auc-disagrees", evaluate(y, bent_rival(y, risk) | others, costs=(0.05, 0.3))) == alone
+
+
+@pytest.mark.parametrize("order", [("sharp", "honest", "middle"), ("middle", "honest", "sharp")])
+def test_of_several_disagreements_that_of_the_areas_furthest_apart_is_told(order):
+    y, risk = risks()
+    models = bent_rival(y, risk)
+    models["middle"] = expit(logit(models["sharp"]) + 0.8 * np.random.default_rng(3).normal(size=len(y)))
+    result = evaluate(y, {name: models[name] for name in order}, costs=(0.05, 0.3))
+    apart = {}
+    for dear, cheap in permutations(order, 2):
+        area, cost = metric_difference(y, models[dear], models[cheap], "roc_auc_score"), result.compare(dear, cheap)
+        if area.difference > 0.0 and cost.difference > 0.0 and max(area.p_value, cost.p_value) < 0.01 / 3:
+            apart[dear, cheap] = area.difference
+    assert len(apart) > 1
+    assert finding("auc-disagrees", result).models == max(apart, key=apart.__getitem__)
 
 
 def test_disagreement_within_chance_is_none():
