@@ -812,7 +812,8 @@ def _implied(
     spread = np.sqrt(data.variances(fit))
     half = NormalDist().inv_cdf(0.5 + level / 2.0) * spread
     centre = -fit.coefficients[:, 0]
-    weights, low, high = (np.exp(np.concatenate([[0.0], centre + move])) for move in (0.0, -half, half))
+    with np.errstate(over="ignore"):
+        weights, low, high = (np.exp(np.concatenate([[0.0], centre + move])) for move in (0.0, -half, half))
     return weights, low, high
 
 
