@@ -65,6 +65,15 @@ def test_percent_ticks_get_finer_only_where_round_ones_are_too_few():
     assert [format_percent(t) for t in percent_ticks(0.0121, 0.0389, 0.15)] == ["1.5%", "2%", "2.5%", "3%"]
 
 
+def test_percent_ticks_reach_below_a_ten_thousandth():
+    assert [format_percent(t) for t in percent_ticks(3e-6, 3e-5, 0.15)] == ["0.0005%", "0.001%", "0.002%"]
+    assert [format_percent(t) for t in percent_ticks(1.0 - 3e-5, 1.0 - 3e-6, 0.15)] == [
+        "99.998%",
+        "99.999%",
+        "99.9995%",
+    ]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "step"),
     [(0.21, 0.41, 0.05), (0.21, 0.249, 0.01), (0.21, 0.229, 0.005), (0.212, 0.2159, 0.001), (0.2121, 0.2139, 0.0001)],

@@ -53,6 +53,7 @@ _FINE_PERCENTS = (
     np.arange(5, 1000, 5) / 10,
     np.arange(1, 1000) / 10,
     np.arange(1, 10000) / 100,
+    [end for k in range(3, 7) for m in (1, 2, 5) for end in (m / 10**k, 100.0 - m / 10**k)],
 )
 _FEW_TICKS = 3
 _ROUNDING = 1e-12
