@@ -196,10 +196,15 @@ WEIGHED = {
     "expected_regret": lambda w: expected_regret(Y, P, costs=(0.1, 0.5), sample_weight=w),
     "calibration_summary": lambda w: calibration_summary(Y, P, sample_weight=w),
     "decomposition_interval": lambda w: decomposition_interval(Y, P, costs=(0.1, 0.5), sample_weight=w),
+    "confidence_band": lambda w: confidence_band(Y, P, "regret", thresholds=[0.1], n_resamples=1000, sample_weight=w),
+    "compare": lambda w: compare(Y, P, Q, costs=(0.1, 0.5), sample_weight=w),
+    "metric_interval": lambda w: metric_interval(Y, P, "h_measure_score", sample_weight=w),
+    "estimate_prior": lambda w: estimate_prior(P, training_prior=0.3, n_resamples=20, sample_weight=w),
     "value_of_information": lambda w: value_of_information(Y, MODELS, costs=(0.5, 0.9), sample_weight=w),
     "evaluate_deferral": lambda w: evaluate_deferral(Y, P, costs=0.2, deferral=0.05, sample_weight=w),
     "evaluate": lambda w: evaluate(Y, MODELS, costs=(0.1, 0.5), sample_weight=w),
     "loss_calibration_test": lambda w: loss_calibration_test(Y, P, scale_pos_weight=2, n_resamples=5, sample_weight=w),
+    "loss_calibration_test, classes": lambda w: loss_calibration_test(KIND, FORECAST, n_resamples=5, sample_weight=w),
     "times": lambda w: evaluate(
         TimeToEvent(event=Y, time=TIME, horizon=2.0, sample_weight=w), MODELS, costs=(0.1, 0.5)
     ),
@@ -215,3 +220,17 @@ def test_weights_from_a_column_of_an_array_give_the_same_bits(name):
     shown = [WEIGHED[name](weight) for weight in (W, column, backwards)]
     found = [one.hex() if isinstance(one, float) else bits(one) for one in shown]
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("name", [name for name in WEIGHED if name != "value_of_information"])  # which draws
+def test_the_unit_of_weights_changes_nothing(name):
+    pytest.importorskip("pandas")
+    plain, *others = (WEIGHED[name](unit * W) for unit in (1.0, 1e-12, 1e9))
+    if isinstance(plain, float):
+        assert others == pytest.approx([plain] * 2, rel=1e-9)
+        return
+    plain, *others = map(numbers, (plain, *others))
+    for found in others:
+        for key, value in plain.items():
+            same = pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True) if isinstance(value, float) else value
+            assert found[key] == same, key
