@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from stakes import ScoreTable, regret_curve
-from stakes.inference import PairSums, best_models
+from stakes import ScoreTable, evaluate, regret_curve
+from stakes.inference import PairSums, best_models, select_best
 
 POINTS = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -97,3 +97,24 @@ def test_a_frame_without_columns_names_no_model_and_a_series_is_none(call):
 def test_a_model_is_not_called_like_a_reference():
     with pytest.raises(ValueError, match="a model cannot be called 'treat all': that names a reference"):
         best_models([0, 1], {"treat all": [0.1, 0.2]})
+
+
+SIX = np.array([0, 1, 0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda frame: select_best(SIX, frame, costs=(0.1, 0.3)),
+        lambda frame: best_models(SIX, frame),
+        lambda frame: PairSums.from_predictions(SIX, frame, costs=(0.1, 0.3)),
+        lambda frame: evaluate(SIX, frame, costs=(0.1, 0.3)),
+    ],
+)
+def test_the_two_columns_of_predict_proba_are_not_two_models(call):
+    pd = pytest.importorskip("pandas")
+    no = np.array([0.25, 0.5, 0.75, 0.125, 0.375, 0.625])
+    with pytest.raises(ValueError, match=r"column for each model, got \['no', 'yes'\], which add up to 1 in every row"):
+        call(pd.DataFrame({"no": no, "yes": 1.0 - no}))
+    assert call({"no": no, "yes": 1.0 - no}) is not None  # by names that were meant
+    assert call(pd.DataFrame({"no": no, "yes": 0.9 - no})) is not None

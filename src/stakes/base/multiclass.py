@@ -15,7 +15,9 @@ from stakes.base.validation import (
     Floats,
     as_name,
     blocks,
+    brief,
     by_label,
+    by_name,
     check_labels,
     check_same_order,
     check_weights,
@@ -91,6 +93,29 @@ def are_complements(columns: Sequence[Floats]) -> bool:
             return False
         known += int(np.count_nonzero(~np.isnan(off)))
     return known > 1
+
+
+def refuse_both_classes(y_prob: Any) -> None:
+    """Refuse a frame of the two columns of one model's predict_proba, which would be two models of opposite scores."""
+    frame = nw.from_native(y_prob, eager_only=True, allow_series=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or len(frame.columns) != 2:
+        return
+    numeric = all(dtype.is_numeric() for dtype in frame.schema.values())
+    if numeric and are_complements([column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]):
+        raise ValueError(
+            f"y_prob must have a column for each model, got {frame.columns}, which add up to 1 in every row as both "
+            "classes of predict_proba do: pass the column of the positive class, or several models as a mapping."
+        )
+
+
+def models_by_name(y_prob: Any, wanted: str = "probabilities") -> dict[str, Any]:
+    """Return what is given for each model by the text of its name, or raise where no model is named."""
+    refuse_both_classes(y_prob)
+    named = hasattr(y_prob, "items") and getattr(y_prob, "ndim", 2) != 1
+    found = by_name(y_prob, "y_prob") if named else {}
+    if not found:
+        raise ValueError(f"y_prob must map the names of models to {wanted}, got {brief(y_prob)}.")
+    return found
 
 
 def ordered_categories(labels_of_rows: Any) -> list[Any] | None:

@@ -990,15 +990,6 @@ def by_name(given: Any, name: str) -> dict[str, Any]:
     return found
 
 
-def models_by_name(y_prob: Any, wanted: str = "probabilities") -> dict[str, Any]:
-    """Return what is given for each model by the text of its name, or raise where no model is named."""
-    named = hasattr(y_prob, "items") and getattr(y_prob, "ndim", 2) != 1
-    found = by_name(y_prob, "y_prob") if named else {}
-    if not found:
-        raise ValueError(f"y_prob must map the names of models to {wanted}, got {brief(y_prob)}.")
-    return found
-
-
 def check_flag(value: Any, name: str) -> bool:
     """Return True or False, or raise: the text "no" would be true."""
     if not isinstance(value, (bool, np.bool_)):

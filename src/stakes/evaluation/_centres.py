@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from stakes import inference
 from stakes.base import validation
+from stakes.base.multiclass import models_by_name
 from stakes.base.outcome import Outcome
 from stakes.core.options import evaluation_data
 from stakes.costs import CostsLike, as_costs
-from stakes.evaluation._evaluate import refuse_both_classes
 from stakes.evaluation._groups import coded
 from stakes.outcomes import BeyondFollowUpError, TimeToEvent
-from stakes.outputs.hooks import draw, nw
+from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import PaperTable
 from stakes.outputs.text import level_name, names_of, percent
 from stakes.variance.influence import cells_of
@@ -208,10 +208,7 @@ def evaluate_centres(
     """
     validation.check_same_order(y_true=y_true, y_prob=y_prob, centres=centres, sample_weight=sample_weight)
     level, asked = validation.check_level(confidence_level), _asked(threshold, costs)
-    models = validation.models_by_name(y_prob)
-    native: Any = nw.from_native(y_prob, eager_only=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
-        refuse_both_classes(native)
+    models = models_by_name(y_prob)
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
     rows_of, scores, (counted, positives) = _rows(y_true, models, sample_weight, pos_label)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from stakes import inference
-from stakes.base.multiclass import are_complements
+from stakes.base.multiclass import refuse_both_classes
 from stakes.base.numerics import weighted_sum
 from stakes.base.outcome import Outcome
 from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
@@ -840,19 +840,9 @@ def _columns(y_prob: Any) -> dict[str, Any]:
         )
     if isinstance(native, nw.DataFrame):
         columns = dict(zip(native.columns, (column.to_numpy() for column in native.iter_columns()), strict=True))
-        refuse_both_classes(native)
+        refuse_both_classes(y_prob)
         return by_name(columns, "y_prob")
     return {"model": to_array(y_prob, "y_prob")}
-
-
-def refuse_both_classes(frame: nw.DataFrame[Any]) -> None:
-    """Refuse the two columns of one model's predict_proba, which would be two models of opposite scores."""
-    numeric = len(frame.columns) == 2 and all(dtype.is_numeric() for dtype in frame.schema.values())
-    if numeric and are_complements([column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]):
-        raise ValueError(
-            f"y_prob must have a column for each model, got {frame.columns}, which add up to 1 in every row as both "
-            "classes of predict_proba do: pass the column of the positive class, or several models as a mapping."
-        )
 
 
 # Evaluate the columns of a lazy frame by what its engine groups and sums: the rows themselves are not kept here.

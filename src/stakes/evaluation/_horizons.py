@@ -10,16 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stakes.base.validation import (
-    Floats,
-    check_level,
-    check_number,
-    check_same_order,
-    in_percent,
-    models_by_name,
-    to_array,
-    to_floats,
-)
+from stakes.base.multiclass import models_by_name
+from stakes.base.validation import Floats, check_level, check_number, check_same_order, in_percent, to_array, to_floats
 from stakes.core.options import evaluation_data
 from stakes.inference import Estimate, metric_difference, metric_interval, observed_to_expected
 from stakes.outcomes import TimeToEvent

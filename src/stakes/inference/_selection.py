@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from stakes.base.multiclass import refuse_both_classes
 from stakes.base.validation import BinarySample, by_name, check_flag, check_level, check_same_order, generator, one_of
 from stakes.core.options import Options, check_rule, check_units, evaluation_data
 from stakes.core.score_table import Rule, ScoreTable
@@ -958,6 +959,7 @@ def check_models(y_true: Any, y_prob: Any) -> tuple[str, ...]:
         raise ValueError(PAIRED_NEEDS_ROWS)
     if not hasattr(y_prob, "items"):
         raise ValueError(f"y_prob must map the names of models to probabilities, got {type(y_prob).__name__}.")
+    refuse_both_classes(y_prob)
     names = tuple(by_name(y_prob, "y_prob"))
     if not names:
         raise ValueError("y_prob must hold at least one model, got none.")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stakes.base.multiclass import models_by_name
 from stakes.base.validation import (
     BinarySample,
     Bools,
@@ -22,7 +23,6 @@ from stakes.base.validation import (
     check_level,
     check_same_order,
     generator,
-    models_by_name,
     to_array,
 )
 from stakes.core.options import evaluation_data, refuse_weighing

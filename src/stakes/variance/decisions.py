@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stakes.base import validation
+from stakes.base.multiclass import models_by_name
 from stakes.base.numerics import order_of_codes, weighted_sum
 from stakes.base.outcome import Origin
 from stakes.core.options import Options, refuse_weighing
@@ -630,7 +631,7 @@ class PairSums(Serializable):
         validation.check_same_order(y_true=y_true, y_prob=y_prob, sample_weight=sample_weight)
         about: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label, "logits": logits}
         options = Options(costs=as_costs(costs), rule=rule, **about).checked()
-        named = validation.models_by_name(y_prob)
+        named = models_by_name(y_prob)
         refuse_weighing(y_true, "PairSums")
         samples = {n: options.data(y_true, p, f"y_prob[{n!r}]").rows for n, p in named.items()}
         found = cls.from_samples(samples, options.costs, _check_rule(options.rule))
