@@ -47,6 +47,13 @@ def test_untested_hypotheses_do_not_count():
     assert math.isnan(adjusted[1])
 
 
+@pytest.mark.parametrize("p", [[0.1, 1.01], [-0.01, 0.1], [[0.1, 0.2]], 0.1])
+def test_only_a_list_of_numbers_from_0_to_1_is_adjusted(p):
+    with pytest.raises(ValueError, match=r"p_values must be a list of numbers in \[0, 1\], got "):
+        holm(p)
+    assert holm([0.0, 1.0]).tolist() == [0.0, 1.0]
+
+
 def sample(n, seed, models=5, spread=0.02):
     rng = np.random.default_rng(seed)
     q = rng.beta(1, 4, n)

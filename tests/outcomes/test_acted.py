@@ -115,3 +115,4 @@ def test_treating_all_costs_the_odds_of_those_without_the_event():
     for t in (0.1, 0.3, 0.6):
         expected = outcome.prevalence - (1.0 - outcome.prevalence) * t / (1.0 - t)
         assert float(curve.references["treat all"].at(t)) == pytest.approx(expected, abs=1e-12)
+        assert float(curve.references["treat none"].at(t)) == 0.0
