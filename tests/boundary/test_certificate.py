@@ -121,7 +121,8 @@ def test_one_class_or_a_handful_of_rows_abstain(n):
 
 def test_a_handful_of_rows_is_told_the_fewest_that_can_do():
     # five rows to learn from are a fifth of 25; 44 pure positives (ln 0.01 / ln 0.9 = 43.7) are four fifths of 55
-    for bound, level, fewest in ((0.8, 0.9, 25), (0.9, 0.99, 55)):
+    # and however many positives there are, they never show that the precision is 1
+    for bound, level, fewest in ((0.8, 0.9, 25), (0.9, 0.99, 55), (1.0, 0.9, None)):
         boundary = fit_boundary(
             [1, 0] * 5, np.linspace(0.1, 0.9, 10), np.ones(10), min_precision=bound, confidence_level=level
         )
@@ -171,6 +172,42 @@ def test_needed_rows_give_a_power_of_four_fifths():
     n = round(0.8 * 0.1 * rows_needed(learned, 0.8, 0.05))
     least = next(k for k in range(n + 1) if stats.binom.sf(k - 1, n, 0.8) <= 0.05)
     assert stats.binom.sf(least - 1, n, 0.87) == pytest.approx(0.8, abs=0.05)
+
+
+def rows_that_do(promise, precision, delta, most=700):
+    """The first number of rows of a region at which its test passes in four fifths, and the last at which not."""
+    n = np.arange(1, most)
+    least = binom.isf(delta, n, promise).astype(int) + 1
+    passes = binom.sf(least - 1, n, precision) >= 0.8
+    return int(n[np.argmax(passes)]), int(n[~passes][-1])
+
+
+@pytest.mark.parametrize(
+    ("promise", "precision", "delta"),
+    [(0.3, 0.4, 0.05), (0.5, 0.6, 0.05), (0.7, 0.9, 0.01), (0.8, 0.87, 0.01), (0.9, 0.93, 0.1), (0.95, 0.98, 0.05)],
+)
+def test_needed_rows_are_those_of_a_search_over_the_tails_of_the_binomial(promise, precision, delta):
+    first, last = rows_that_do(promise, precision, delta)
+    # a quarter of the rows has the precision, and four fifths of them are tested
+    needed = rows_needed(np.r_[np.full(100, precision), np.zeros(300)], promise, delta)
+    assert 0.94 * first <= 0.8 * 0.25 * needed <= 1.02 * last
+    # a tenth of them that is purer, and all together, are regions too: the one that takes the fewest rows counts
+    mixed = np.r_[np.full(40, (1.0 + 3.0 * precision) / 4.0), np.full(360, precision)]
+    regions = [(mixed[:size].mean(), size / 400) for size in (40, 400)]
+    ends = [np.array(rows_that_do(promise, rate, delta)) / share for rate, share in regions]
+    assert (
+        0.9 * min(end[0] for end in ends)
+        <= 0.8 * rows_needed(mixed, promise, delta)
+        <= 1.02 * min(end[1] for end in ends)
+    )
+
+
+@pytest.mark.parametrize("delta", [0.2, 0.001])
+def test_no_number_of_rows_shows_that_a_precision_equal_to_the_promise_keeps_it(delta):
+    for learned in (np.full(8, 0.75), np.array([0.75, 0.5, 0.25]), np.full(3, 0.5)):
+        assert rows_needed(learned, 0.75, delta) is None
+    assert rows_needed(np.full(8, 0.7501), 0.75, delta) > 1e6
+    assert rows_needed(np.ones(3), 1.0, delta) is None
 
 
 def test_positives_alone_are_certified_as_far_as_their_number_goes():

@@ -435,6 +435,61 @@ def test_a_damaged_number_is_named(path, value, said):
         ModelUpdate.from_json(json.dumps(content))
 
 
+EDGES = [  # method, entry, the values furthest out that are read, values just beyond
+    ("logistic", ("confidence_level",), [1e-9, math.nextafter(1.0, 0.0)], [0.0, -0.5, 1.0, 1.2]),
+    ("logistic", ("requested",), ["auto", "logistic"], ["intercept", "none", ""]),
+    ("logistic", ("n_events",), [1, len(Y) - 1], [0, len(Y), len(Y) + 1]),
+    ("logistic", ("n_rows",), [int(Y.sum()) + 1, 2**60], [int(Y.sum()), 0]),
+    ("logistic", ("coefficients", "slope", "value"), [-700.0, 0.0, 700.0], [-700.5, 700.5]),
+    ("beta", ("coefficients", "a", "value"), [0.0, 700.0], [-1e-9, 700.5]),
+    ("beta", ("coefficients", "b", "value"), [0.0, 700.0], [-1e-9, 700.5]),
+    ("beta", ("coefficients", "c", "value"), [-700.0, 700.0], [-700.5, 700.5]),
+    ("logistic", ("tests", "original", "statistic"), [0.0, 1e300], [-1e-9]),
+    ("logistic", ("tests", "original", "p_value"), [0.0, 1.0], [-1e-9, 1.0 + 1e-9]),
+    ("logistic", ("tests", "intercept", "degrees"), [0, 5], [-1, 1.5]),
+    ("logistic", ("cuts",), [[]], [[0.5]]),
+    ("logistic", ("values",), [[]], [[0.5]]),
+    ("isotonic", ("cuts",), [[0.0, 1.0]], [[-1e-9, 1.0], [0.0, 1.0 + 1e-9], [0.3, 0.3], [0.3], [0.2, 0.3, 0.4]]),
+    ("isotonic", ("values",), [[0.0, 0.5, 1.0]], [[-1e-9, 0.5, 1.0], [0.0, 0.5, 1.0 + 1e-9], [0.0, 0.5, 0.5]]),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "inside", "beyond"), EDGES)
+def test_an_entry_of_a_kept_update_is_read_up_to_its_ends_and_no_further(method, path, inside, beyond):
+    content = json.loads(update(Y, S, method=method, cv=2).to_json())
+    content |= {"cuts": [0.3, 0.6], "values": [0.1, 0.2, 0.3]} if method == "isotonic" else {}
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    for value in inside:
+        place[path[-1]] = value
+        again = json.loads(ModelUpdate.from_json(json.dumps(content)).to_json())
+        for key in path:
+            again = again[key]
+        assert again == value
+    for value in beyond:
+        place[path[-1]] = value
+        with pytest.raises(ValueError, match=r"^(text|model update)"):
+            ModelUpdate.from_json(json.dumps(content))
+
+
+def test_gains_of_a_kept_update_are_of_two_losses_and_at_most_one_range_of_costs():
+    content = json.loads(update(Y, S, method="logistic", cv=2).to_json())
+    log, brier = (content["gains"][name] for name in ("log_loss", "brier_score"))
+    losses = {"log_loss": log, "brier_score": brier}
+    for gains in (losses, losses | {"regret": log}):
+        found = ModelUpdate.from_json(json.dumps(content | {"gains": gains}))
+        assert [gain.metric for gain in found.gains] == list(gains)
+    for gains in (
+        {"log_loss": log},
+        {"brier_score": brier, "log_loss": log},
+        {"log_loss": log, "regret": log, "brier_score": brier},
+        losses | {"regret": log, "cost": log},
+    ):
+        with pytest.raises(ValueError, match="gains must be of log_loss, brier_score and at most one of costs"):
+            ModelUpdate.from_json(json.dumps(content | {"gains": gains}))
+
+
 def test_the_description_is_understood_alone():
     found = update(Y, S, costs=(0.1, 0.3))
     said = found.describe()

@@ -424,7 +424,7 @@ def rows_needed(learned: Floats, min_precision: float, delta: float) -> int | No
 def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: float) -> int | None:
     """Number of rows at which the best of regions with these precisions and shares of rows passes the test."""
     good = precision > min_precision
-    if min_precision >= 1.0 or not np.any(good):
+    if not np.any(good):
         return None
     z = _quantile(delta)
     spread = math.sqrt(min_precision * (1.0 - min_precision))
