@@ -13,7 +13,7 @@ from boundary_options import options_of_grid
 from hypothesis import given, strategies as st
 
 from stakes.base.numerics import next_fraction
-from stakes.boundary import precision_recall_frontier
+from stakes.boundary import fit_boundary, precision_recall_frontier
 from stakes.boundary._problem import BoundaryProblem
 from stakes.boundary._solvers import (
     NEVER,
@@ -363,7 +363,7 @@ def test_best_of_some_counts_is_that_of_fractions(goal, tp, n, best):
 
 
 @pytest.mark.parametrize("goal", ["recall", "precision", "false_positives", "f_beta", "cost"])
-def test_best_of_random_counts_is_the_last_best_by_fractions(goal):
+def test_best_of_random_counts_is_the_best_by_fractions_with_the_fewest_or_most_rows(goal):
     rng = np.random.default_rng(1)
     for _ in range(100):
         n = np.sort(rng.choice(40, 12, replace=False)) + 1
@@ -378,8 +378,19 @@ def test_best_of_random_counts_is_the_last_best_by_fractions(goal):
             "cost": lambda t, n, c=weight / 5, p=total: -c * (n - t) - (1 - c) * (p - t),
         }
         exact = [by_goal[goal](t, n) for t, n in zip(tp.tolist(), n.tolist(), strict=True)]
-        best = max(k for k, value in enumerate(exact) if value == max(exact))
+        ties = [k for k, value in enumerate(exact) if value == max(exact)]
+        best = ties[0 if goal in {"f_beta", "cost"} else -1]
         assert _argbest(problem, tp, n, total) == best
+
+
+@pytest.mark.parametrize("goal", [{"goal": "f_beta", "f_beta": 0.5}, {"goal": "cost", "costs": 0.5}])
+@pytest.mark.parametrize("bounds", [{}, {"capacity": 8}, {"min_precision": "1/3", "capacity": 8}])
+def test_of_equal_f_beta_or_cost_the_fewest_rows_are_selected(goal, bounds):
+    # of four positives 1 of 1 and 3 of 5 rows have an F-beta of 5/8, and two false positives cost as much as two misses
+    y, score = [1, 0, 1, 0, 1, 1, 0, 0], [0.9, 0.7, 0.7, 0.7, 0.7, 0.2, 0.2, 0.2]
+    found = fit_boundary(y, score, np.ones(8), levels=1, **goal, **bounds)
+    assert (found.true_positives.sum(), found.selected.sum()) == (1, 1)
+    assert found.optimal
 
 
 @pytest.mark.parametrize("goal", ["recall", "precision", "false_positives", "f_beta", "cost"])

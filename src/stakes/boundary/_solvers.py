@@ -572,16 +572,15 @@ def _f_beta(options: FitOptions, beta2: Fraction) -> Ints:
     """Maximise a ratio of two sums by Dinkelbach's method; each step takes the best option of every level."""
     p, q = beta2.numerator, beta2.denominator
     ratio = Fraction(0)
-    chosen = np.zeros(options.n_levels, dtype=np.int64)
     if not options.total_positives:
-        return chosen
+        return np.zeros(options.n_levels, dtype=np.int64)
     while True:
         trial = best_per_level(options, (p + q) * ratio.denominator, q * ratio.numerator)
         tp, n = options.counts(trial)
         better = Fraction((p + q) * tp, q * n + p * options.total_positives)
         if better <= ratio:
-            return chosen
-        chosen, ratio = trial, better
+            return trial  # as good as the last, and of all that are the shallowest
+        ratio = better
 
 
 def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
@@ -608,12 +607,16 @@ def _scan(options: FitOptions, problem: BoundaryProblem) -> Solution | None:
 
 
 def _argbest(problem: BoundaryProblem, tp: Ints, n: Ints, total_positives: int) -> int:
-    """Index of the best counts, the last of ties: candidates by floating point, compared exactly by fractions."""
+    """Index of the best counts: candidates by floating point, compared exactly by fractions.
+
+    Of ties the last, and for F-beta and cost the first, which selects the fewest rows.
+    """
     counts = tp.astype(np.float64), n.astype(np.float64)
     approximate = goal_formula(problem.goal, *counts, total_positives, float(problem.beta2), float(problem.cost))
     near = np.flatnonzero(approximate >= approximate.max() - 1e-9 * max(1.0, float(np.abs(approximate).max())))
-    exact = [(goal_value(problem, int(tp[i]), int(n[i]), total_positives), int(i)) for i in near]
-    return max(exact)[1]
+    sign = -1 if problem.goal in {"f_beta", "cost"} else 1
+    exact = [(goal_value(problem, int(tp[i]), int(n[i]), total_positives), sign * int(i)) for i in near]
+    return abs(max(exact)[1])
 
 
 # Simpler solvers of the literature, for comparison: all maximise recall under a precision bound.
