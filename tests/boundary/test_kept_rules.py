@@ -124,6 +124,8 @@ def test_a_calibration_comes_back_to_the_last_bit():
     made, score, uncertainty = calibration()
     back = UncertaintyCalibration.from_json(made.to_json())
     assert back.to_json() == made.to_json()
+    assert repr(back) == repr(made)
+    assert [len(scores) for scores in back.scores] == [len(scores) for scores in made.scores]
     assert np.array_equal(back.predict(score, uncertainty), made.predict(score, uncertainty))
 
 
@@ -144,3 +146,32 @@ def test_a_calibration_that_contradicts_itself_is_refused(entry, change, rule):
     content[entry] = change(content[entry])
     with pytest.raises(ValueError, match=rule):
         UncertaintyCalibration.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("scores", "rates", "refused"),
+    [
+        ([0.1, 0.6], [0.3, 0.3], None),  # rates may stay the same from one score to the next, ...
+        ([0.1, 0.6], [0.0, 1.0], None),
+        ([-1e300, 1e300], [0.0, 0.0], None),
+        ([0.1, 0.1], [0.3, 0.4], "score must be ascending"),  # ... and scores may not
+        ([0.1, 0.6], [0.3, 0.2999999], "probability must be .* ascending"),
+        ([0.1, 0.6], [-1e-9, 0.3], "probability must be in"),
+        ([0.1, 0.6], [0.3, 1.0 + 1e-9], "probability must be in"),
+    ],
+)
+@pytest.mark.parametrize("level", [0, 1])
+def test_scores_of_a_kept_calibration_rise_and_its_rates_do_not_fall_within_a_level(scores, rates, refused, level):
+    other = {"level": [1 - level], "score": [0.3], "probability": [0.2]}
+    mine = {"level": [level] * 2, "score": scores, "probability": rates}
+    first, second = (other, mine) if level else (mine, other)
+    joined = {name: first[name] + second[name] for name in mine}
+    text = json.dumps({"format": "stakes-uncertainty-calibration-1", "cuts": [5.0], **joined})
+    if refused:
+        with pytest.raises(ValueError, match=refused):
+            UncertaintyCalibration.from_json(text)
+    else:
+        found = UncertaintyCalibration.from_json(text)
+        assert found.predict([*scores, 0.0], [4.0 + 2 * level] * 3)[:2].tolist() == rates
+        assert found.predict([0.9], [6.0 - 2 * level]).tolist() == [0.2]
+        assert repr(found) == "UncertaintyCalibration(2 levels, 3 blocks)"
