@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stakes import costs
-from stakes.boundary import fit_boundary
+from stakes.boundary import Gain, fit_boundary
 from stakes.boundary._out_of_fold import Decided, Settings, _estimate, _meet_bound, _slope, _value, marginal_rate
 from stakes.boundary._problem import BoundaryRows, check_problem, check_rows
 from stakes.boundary._solvers import rate_around
@@ -32,6 +32,57 @@ def test_left_over_recall_is_turned_into_false_positives_and_precision():
     assert _value(most, 0.6, counts) == pytest.approx(0.8, abs=0.001)
     room = check_problem("recall", capacity=0.4)
     assert _value(room, 0.6, counts) == pytest.approx(0.64, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("goal", "bounds", "worst", "best"),
+    [
+        ("recall", {"min_precision": 0.5}, 0.0, 1.0),
+        ("recall", {"capacity": 0.7}, 0.0, 1.0),
+        ("recall", {"min_precision": 0.9, "capacity": 30}, 0.0, 1.0),
+        ("precision", {"min_recall": 0.3}, 0.0, 1.0),
+        ("false_positives", {"min_recall": 0.5}, -1.0, 0.0),
+    ],
+)
+def test_no_goal_is_worth_more_than_its_best_or_less_than_its_worst(goal, bounds, worst, best):
+    problem, rng, values = check_problem(goal, **bounds), np.random.default_rng(3), []
+    for _ in range(300):
+        total = int(rng.integers(2, 60))
+        ups = int(rng.integers(1, total))
+        tp = int(rng.integers(0, ups + 1))
+        counts = np.array([tp, tp + rng.integers(0, total - ups + 1), ups, total], dtype=float)
+        values.append(_value(problem, float(rng.choice([0.0, 1.0, rng.random()])), counts))
+    assert min(values) >= worst
+    assert max(values) == best
+    assert not np.signbit(max(values))
+    assert any(worst < value < best for value in values)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"capacity": 0.8}, "recall is 1, the best"),
+        ({"goal": "precision", "min_recall": 0.3}, "precision is 1, the best"),
+        ({"goal": "false_positives", "min_recall": 0.3}, "minus the false positive rate is 0, the best"),
+    ],
+)
+def test_what_both_do_as_well_as_can_be_does_not_tell_them_apart(asked, said):
+    score, u = np.random.default_rng(0).random((2, 200))
+    gain = fit_boundary(score > 0.5, score, u, **asked).gain()
+    assert (
+        gain.verdict == f"Whether uncertainty helps is not known: out of fold {said} there is, with it and without it."
+    )
+    assert (gain.value, gain.single, gain.difference) == (gain.single, gain.value, 0.0)
+    assert np.isnan([gain.low, gain.high]).all()
+    assert "-0" not in repr(gain)
+    assert "+0 of an unknown interval" in repr(gain)
+
+
+def test_what_both_do_as_badly_as_can_be_does_not_tell_them_apart():
+    gain = Gain("minus the false positive rate", -1.0, -1.0, 0.0, np.nan, np.nan, 0.95, 0.4, 0.5)
+    assert "out of fold minus the false positive rate is -1, the worst there is" in gain.verdict
+    gain = Gain("recall", 0.0, 0.0, 0.0, np.nan, np.nan, 0.95, 0.4, 0.5)
+    assert "out of fold recall is 0, the worst there is" in gain.verdict
 
 
 def test_margin_at_the_bound_has_no_infinite_price():

@@ -295,10 +295,10 @@ class Gain(Tabular):
         What is compared, larger is better.
     value, single : float
         With uncertainty, and by one threshold on the score, out of fold, each at the point where its constraint just
-        holds.
+        holds, or at the best there is, such as a recall of 1, where that comes first.
     difference, low, high : float
-        ``value - single`` and its interval, nan where both decide alike about every row out of fold, which does not
-        tell them apart (0 where both are a single threshold).
+        ``value - single`` and its interval, nan where both decide alike about every row out of fold or are as good as
+        can be, which does not tell them apart (0 where both are a single threshold).
     confidence_level : float
         Of the interval.
     precision, single_precision : float
@@ -350,6 +350,9 @@ class Gain(Tabular):
             return f"without a positive there is no {self.measure}"
         if math.isnan(self.precision) and math.isnan(self.single_precision):
             return "out of fold neither it nor a single threshold on the score selects a row"
+        if self.value == self.single and abs(self.value) in {0.0, 1.0}:
+            end = "best" if self.value == (0.0 if self.measure == _NAMES["false_positives"] else 1.0) else "worst"
+            return f"out of fold {self.measure} is {self.value:.4g}, the {end} there is, with it and without it"
         return "out of fold it and a single threshold on the score decide alike about every row"
 
     def _records(self) -> list[dict[str, Any]]:
@@ -383,7 +386,8 @@ def estimate_gain(
     influence = results[0][1] - results[1][1]
     # Nadeau and Bengio's correction, since folds share training rows
     refitted = 1.0 + cv / (cv - 1.0)
-    alike = settings.solver != "single_threshold" and np.array_equal(both[0].share, both[1].share)
+    alike = np.array_equal(both[0].share, both[1].share) or not np.ptp(influence) > 0.0  # or at the same end
+    alike &= settings.solver != "single_threshold"
     spread = math.nan if alike else math.sqrt(refitted * len(rows) * float(np.var(influence)))
     half = -float(ndtri(0.5 * (1.0 - confidence_level))) * spread
     low, high = difference - half, difference + half
@@ -411,19 +415,22 @@ def _value(problem: BoundaryProblem, rate: float, counts: Floats) -> float:
 
     Two boundaries with different slack in a constraint are not comparable: the slack is converted to the goal at the
     rate of positives at the boundary's margin. There the goal is stationary in the boundary, so that the noise of
-    fitting enters the comparison at second order only.
+    fitting enters the comparison at second order only. No value beyond the best or the worst is extrapolated to.
     """
     tp, n, ups, total = counts.tolist()
     if problem.goal == "recall":
-        return (tp + _spare_positives(problem, rate, tp, n, total)) / ups if ups > 0.0 else math.nan
+        extrapolated = tp + _spare_positives(problem, rate, tp, n, total)
+        return min(max(extrapolated, 0.0), ups) / ups if ups > 0.0 else math.nan
     if problem.goal in {"f_beta", "cost"}:
         value = float(goal_formula(problem.goal, tp, n, ups, float(problem.beta2), float(problem.cost)))
-        return value / total if problem.goal == "cost" else value
+        return value / total + 0.0 if problem.goal == "cost" else value
     least = float(problem.min_recall or 0) * ups
     fewer = (tp - least) / rate if rate > 0.0 else 0.0  # rows that can be dropped at the margin
     if problem.goal == "precision":
-        return (tp - rate * fewer) / max(n - fewer, 1e-300)
-    return -(n - tp - (1.0 - rate) * fewer) / max(total - ups, 1e-300)
+        found = tp - rate * fewer
+        return found / max(n - fewer, found, 1e-300)
+    negatives = total - ups
+    return 0.0 - min(max(n - tp - (1.0 - rate) * fewer, 0.0), negatives) / max(negatives, 1e-300)
 
 
 def _spare_positives(problem: BoundaryProblem, rate: float, tp: float, n: float, total: float) -> float:
