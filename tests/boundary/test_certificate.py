@@ -394,6 +394,19 @@ def test_more_rows_teach_where_positives_are_few_and_the_uncertainty_has_a_beari
     assert taught(0.01, 0.9)[0] == 4000
 
 
+def test_of_many_rows_more_teach_and_most_are_tested():
+    rng, taught = np.random.default_rng(0), []
+    for n in (500, 4000, 40_000, 80_000):
+        rows = BoundaryRows(rng.random(n) < 0.5, rng.random(n), rng.random(n))
+        learn, test, *_ = _certificate._split(rows, np.random.default_rng(1))
+        assert len(learn) + len(test) == n
+        assert len(learn) <= n / 5
+        taught.append(len(learn))
+    assert taught[0] == 100
+    assert taught[1] < taught[2] < 0.1 * 40_000
+    assert taught[3] == 2 * taught[2]
+
+
 def test_one_threshold_is_certified_where_the_uncertainty_tells_nothing():
     rng = np.random.default_rng(0)
     score, noise = rng.random(20_000), rng.random(20_000)

@@ -373,3 +373,7 @@ def test_numbers_of_an_embedding_stay_whole():
     )
     rows = torch.tensor([[0], [2], [2]])
     assert mc_dropout(net, rows, n_samples=4, random_state=0).score.shape == (3,)
+    flat = torch.nn.Sequential(torch.nn.Embedding(3, 2), torch.nn.Dropout(0.5), torch.nn.Linear(2, 1))
+    assert mc_dropout(flat, rows[:, 0], n_samples=4, random_state=0).score.shape == (3,)  # one number for each row
+    with pytest.raises(ValueError, match=r"X must hold at least one row, got shape \(\)"):
+        mc_dropout(flat, rows[0, 0])
