@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -257,3 +259,44 @@ def test_small_errors_do_not_hide_that_a_large_one_was_not_seen():
     half = half_width(cost, [cost], np.ones(n), np.zeros(n, dtype=int), [[0.0]])
     assert not shown.note
     assert shown.interval[1] - shown.value == pytest.approx(half, rel=1e-9)
+
+
+def halvings(most, top):
+    """How often the most of all can be halved without falling below this one; None of what costs nothing."""
+    return None if most == 0 else next(k for k in itertools.count() if 2 ** (k + 1) * most > top)
+
+
+@pytest.mark.parametrize("unit", [1, Fraction(1, 10), Fraction(7, 1000), 3 * 10**9])
+def test_classes_are_of_one_kind_where_their_errors_cost_about_as_much_in_any_unit(unit):
+    rng = np.random.default_rng(3)
+    for count in (3, 4, 5) * 4:
+        whole = rng.integers(0, 9, (count, 3)) + rng.integers(0, 20)
+        whole[rng.integers(count)] = whole.max() - 1  # a class in which no decision matters
+        asked = [a for a in range(3) if not any((whole[:, b] <= whole[:, a]).all() for b in range(a))]
+        worst, best = whole[:, asked].max(axis=1), whole.min(axis=1)
+        own, beyond = (worst - best).tolist(), (worst - best.min()).tolist()
+        known = [(halvings(a, max(own)), halvings(b, max(beyond))) for a, b in zip(own, beyond, strict=True)]
+        matrix = [[float(cell * unit) for cell in row] for row in whole.tolist()]
+        found = evaluate_actions(range(count), np.eye(count), matrices=matrix, actions=["x", "y", "z"]).rows.kinds()
+        for i, j in itertools.combinations(range(count), 2):
+            assert (found[i] == found[j]) == (known[i] == known[j]), (whole, i, j)
+
+
+@pytest.mark.parametrize(("unit", "fee"), [(0.1, 0.0), (1.0, 2.0), (0.1, -0.7), (7e-6, 0.0), (3e9, 1e9)])
+def test_the_unit_of_costs_and_what_every_decision_costs_more_leave_the_room_for_errors_unseen(unit, fee):
+    y, rng = np.repeat([0, 1, 2], [60, 12, 4]), np.random.default_rng(0)
+    prob = 0.3 * rng.dirichlet(np.full(3, 0.3), 76)
+    prob[np.arange(76), y] += 0.7
+    for whole in (
+        [[1, 4, 2], [5, 3, 3], [7, 7, 4]],
+        [[5, 3, 5], [7, 5, 3], [9, 7, 5]],
+        [[4, 3, 4], [8, 5, 6], [9, 3, 1]],
+    ):
+        plain, other = (
+            evaluate_actions(y, prob, matrices=matrix, actions=["x", "y", "z"])["model"]
+            for matrix in (np.array(whole, float), unit * np.array(whole) + fee)
+        )
+        assert "so few carry the estimate" in plain.cost.note
+        assert (other.cost.note, other.regret.note) == (plain.cost.note, plain.regret.note)
+        assert other.cost.interval == pytest.approx([unit * end + fee for end in plain.cost.interval], rel=1e-9)
+        assert other.regret.interval == pytest.approx([unit * end for end in plain.regret.interval], rel=1e-9)

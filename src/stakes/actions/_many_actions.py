@@ -94,9 +94,11 @@ class ActionRows:
         if len(best) == 2:
             return np.arange(2)
         most = np.stack([max_loss - best, max_loss - best.min()])
+        some = most > _ROUNDING * np.abs([best, max_loss]).max()
         with np.errstate(divide="ignore", invalid="ignore"):
-            halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most))
-        halvings = np.where(most > 0.0, halvings, -1.0)
+            # a margin for rounding: 0.4 - 0.1 is half of 0.7 - 0.1, as 4 - 1 is of 7 - 1
+            halvings = np.floor(np.log2(most.max(axis=1, keepdims=True) / most) + 1e-9)
+        halvings = np.where(some, halvings, -1.0)
         return np.asarray(np.unique(halvings, axis=1, return_inverse=True)[1]).reshape(-1)
 
     def cost_rows(self, columns: Floats, beyond: Floats, most: Floats, *, whole: bool = True) -> inference.CostRows:
