@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -317,6 +318,50 @@ def test_large_amounts_that_have_not_come_yet_decide_too():
     said = [[each.sentence for each in one if each.code == "few-amounts-decide"] for one in found]
     assert said[0] == []
     assert said[1][0].startswith("A few large amounts, among mistakes made or still to come, decide")
+
+
+def kish(sizes):
+    """How many equal amounts are as uneven."""
+    return np.abs(sizes).sum() ** 2 / (sizes**2).sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_that_decide_are_counted_by_what_each_would_cost_as_a_negative_and_as_a_positive(weighted):
+    """Whatever right decisions cost: from the cells of each row, those seen and those to expect."""
+    told = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y, p = rng.random(60) < 0.3, rng.random(60)
+        tn, tp = rng.normal(0.0, 20.0, (2, 60)) * (rng.random((2, 60)) < 0.5)
+        fp, fn = tn + rng.lognormal(1.0, 1.0, 60), tp + rng.lognormal(2.0, 1.0, 60)
+        weight = rng.integers(1, 4, 60).astype(float) if weighted else np.ones(60)
+        act, mean = p * (fn - tp) >= (1 - p) * (fp - tn), partial(np.average, weights=weight)
+        own, nobody, everybody = (
+            np.array([np.where(y, one, other), other, one])  # as it is, as a negative and as a positive
+            for one, other in ((np.where(act, tp, fn), np.where(act, fp, tn)), (fn, tn), (tp, fp))
+        )
+        best = min((nobody, everybody), key=lambda cells: mean(cells[0]))
+        values = {"cost": own - mean(tn), "gain": nobody - own}
+        if mean(best[0]) > 0:
+            values["savings"] = mean(own[0]) / mean(best[0]) * best - own
+        found = money(RowCosts(y, matrix=(tn, fp, fn, tp), sample_weight=weight), p, per=1)
+        for name, lines in values.items():
+            borne, *either = lines * weight
+            seen = max((borne[~y], borne[y]), key=lambda mine: (mine**2).sum())
+            expected = []
+            for mine, each in zip((~y, y), either, strict=True):
+                share = (np.count_nonzero(each[mine]) + 1) / (np.count_nonzero(each) + 1)
+                expected.append((share * (each**2).sum(), share * kish(each)))
+            rows, part = (kish(seen), max(expected)[1]), getattr(found, name)
+            decide = re.search(r"about (\d+) rows decide", part.note)
+            told += decide is not None
+            assert decide is None or int(decide[1]) == round(min(rows)), (seed, name)
+            if rows[0] < 8 or rows[1] < 12:
+                assert part.note == f"the amounts of about {min(rows):.0f} rows decide: an interval needs 12"
+                assert np.isnan(part.interval).all()
+            else:
+                assert "rows decide: an interval" not in part.note
+    assert told > 12
 
 
 @pytest.mark.parametrize("followed", [False, True])
