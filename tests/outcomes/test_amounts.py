@@ -25,8 +25,10 @@ from stakes import (
 )
 from stakes.curves import net_benefit_curve, regret_curve
 from stakes.inference import (
+    MoneySums,
     confidence_band,
     difference_band,
+    law_of,
     metric_difference,
     metric_interval,
     money,
@@ -318,6 +320,44 @@ def test_large_amounts_that_have_not_come_yet_decide_too():
     said = [[each.sentence for each in one if each.code == "few-amounts-decide"] for one in found]
     assert said[0] == []
     assert said[1][0].startswith("A few large amounts, among mistakes made or still to come, decide")
+
+
+def streamed(outcome, p):
+    """Money by sums over rows that are looked at twice."""
+    law = law_of(outcome, costs.Fixed(0.5), "false_negative")
+    sums = MoneySums([law], 1)
+    sums.add(outcome, [outcome.scores(p)])
+    sums.spread(outcome, [outcome.scores(p)], 1.0)
+    return sums.money(0, 0, 1.0, outcome.unit, 0.95)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 0.7, 1e6])
+@pytest.mark.parametrize("total", [money, streamed])
+def test_savings_are_over_nobody_where_acting_on_everybody_costs_the_same_in_any_unit(total, unit):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([0, 1], [70, 30]))  # 70 times 3 is 30 times 7
+    p = np.clip(0.4 * y + 0.6 * rng.random(100), 0.0, 1.0)
+    own, nobody = by_hand(y, p, (0, 3, 7, 0))
+    share = own.mean() / nobody.mean()
+    error = (own - share * nobody).std(ddof=1) / 10 / nobody.mean()
+    found = total(RowCosts(y, false_positive=3 * unit, false_negative=7 * unit), p).savings
+    assert (found.value, found.standard_error) == pytest.approx((1 - share, error), rel=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.7, 3e-9])
+@pytest.mark.parametrize("total", [money, streamed])
+def test_gains_that_make_up_for_losses_leave_no_cost_to_save_in_any_unit(total, unit):
+    y, p = np.arange(100) % 7 == 0, np.random.default_rng(0).random(100)
+    for seed in range(4):
+        nothing = np.random.default_rng(seed).permutation(np.repeat([-1, 3], [75, 25]))
+        cells = [unit * (nothing + more) for more in (0, 1, 0, -2)]
+        found = total(RowCosts(y, matrix=tuple(cells)), p).savings
+        assert np.isnan([found.value, *found.interval]).all()
+        assert found.note == "savings need a cost to save, but acting on nobody costs 0 a row"
+    # a cost is one however much less it is than that of the other decision
+    rare = np.arange(100) < 50
+    found = total(RowCosts(rare, false_positive=unit, false_negative=unit * 1e15), np.full(100, 0.9)).savings
+    assert found.value == pytest.approx(0.0)
 
 
 def kish(sizes):

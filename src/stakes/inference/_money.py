@@ -239,27 +239,41 @@ def money_of(
     origin = Origin(outcome, places, counted, among)
     design = Design(outcome.y[places], counted[places], codes=codes, origin=origin)
     means = {name: float(np.average(line[0], weights=counted)) for name, line in lines.items()}
-    best = min(("none", "all"), key=means.__getitem__)
+    turnover = [float(np.average(np.abs(lines[name][0]), weights=counted)) for name in _BOUNDS]
+    best, least = _cheaper([means[name] for name in _BOUNDS], turnover)
     shared = float(np.average(outcome.right[0], weights=counted))  # what all rows cost alike carries no estimate
     found = {
         "cost": (size * means["own"], size * (lines["own"] - shared)),
         "gain": (size * (means["none"] - means["own"]), size * (lines["none"] - lines["own"])),
     }
-    if means[best] > 0.0:
-        ratio = means["own"] / means[best]
-        found["savings"] = 1.0 - ratio, (ratio * lines[best] - lines["own"]) / means[best]
+    if least > 0.0:
+        ratio = means["own"] / least
+        found["savings"] = 1.0 - ratio, (ratio * lines[_BOUNDS[best]] - lines["own"]) / least
     weight = np.ones(len(score)) if outcome.sample_weight is None else outcome.sample_weight
     weight = weight if among is None else weight * among
     amounts = counted[places] * outcome.false_positive[places], counted[places] * outcome.false_negative[places]
     taken = {name: (value, each[:, places]) for name, (value, each) in found.items()}
     parts = {name: _estimate(name, pair, design, level, amounts) for name, pair in taken.items()}
     return Money(
-        **{"savings": _no_savings(best, means[best], level), **parts},
+        **{"savings": _no_savings(_BOUNDS[best], least, level), **parts},
         unit=outcome.unit,
         per=size,
         acted=float(np.average(law.acted(score), weights=weight)),
         scale=law.scale,
     )
+
+
+_BOUNDS = "none", "all"  # acting on nobody and on everybody
+_ROUNDING = 1e-12
+
+
+def _cheaper(means: Sequence[float] | Floats, turnover: Sequence[float] | Floats) -> tuple[int, float]:
+    """Which of acting on nobody and on everybody costs less, and what; nobody where both cost the same.
+
+    ``turnover`` is the mean of what either costs whatever its sign: a trillionth of that is rounding.
+    """
+    best = int(means[1] < means[0] - _ROUNDING * (turnover[0] + turnover[1]))
+    return best, float(means[best]) if abs(means[best]) > _ROUNDING * turnover[best] else 0.0
 
 
 def _no_savings(best: str, cost: float, level: float) -> Estimate:
@@ -419,7 +433,7 @@ class MoneySums:
     def __init__(self, laws: Sequence[AmountLaw], models: int) -> None:
         self.laws, self.models, self.rows, self.counted, self.right = laws, models, 0, 0.0, 0.0
         self.bounds, self.own = np.zeros((len(laws), 2)), np.zeros((len(laws), models))
-        self.acted = np.zeros((len(laws), models))
+        self.turnover, self.acted = np.zeros((len(laws), 2)), np.zeros((len(laws), models))
         self.sizes = _Sizes(), _Sizes()
         self.spreads = [[[_Spread() for _ in _KINDS] for _ in range(models)] for _ in laws]
 
@@ -431,7 +445,9 @@ class MoneySums:
         for sizes, amounts in zip(self.sizes, (part.false_positive, part.false_negative), strict=True):
             sizes.add(weight * amounts)
         for at, law in enumerate(self.laws):
-            self.bounds[at] += [float(weight @ law.charged(part, end)) for end in (-np.inf, np.inf)]
+            bounds = [law.charged(part, end) for end in (-np.inf, np.inf)]
+            self.bounds[at] += [float(weight @ charged) for charged in bounds]
+            self.turnover[at] += [float(weight @ np.abs(charged)) for charged in bounds]
             for model, score in enumerate(scores):
                 self.own[at, model] += float(weight @ law.charged(part, score))
                 self.acted[at, model] += float(weight @ law.acted(score))
@@ -443,16 +459,19 @@ class MoneySums:
         rows = _Part(None if unit else part.counted, kinds, [mine.astype(np.float64) for mine in kinds])
         for at, law in enumerate(self.laws):
             bounds = [law.lines(part, end) for end in (-np.inf, np.inf)]
-            means, best = self.bounds[at] / self.counted, int(np.argmin(self.bounds[at]))
+            means, (best, least) = self.bounds[at] / self.counted, self._cheaper(at)
             for model, score in enumerate(scores):
                 own, mean = law.lines(part, score), float(self.own[at, model] / self.counted)
                 values = {"cost": (size * (own - shared), size * (mean - shared))}
                 values["gain"] = size * (bounds[0] - own), size * (means[0] - mean)
-                if means[best] > 0.0:
-                    values["savings"] = ((mean / means[best]) * bounds[best] - own) / means[best], 0.0
+                if least > 0.0:
+                    values["savings"] = ((mean / least) * bounds[best] - own) / least, 0.0
                 for sums, kind in zip(self.spreads[at][model], _KINDS, strict=True):
                     if kind in values:
                         sums.add(rows, *values[kind])
+
+    def _cheaper(self, law: int) -> tuple[int, float]:
+        return _cheaper(self.bounds[law] / self.counted, self.turnover[law] / self.counted)
 
     def bearing(self, law: int, model: int) -> Borne:
         """Rows that bear the amounts that make the cost of one model by one law, where none is set aside."""
@@ -463,10 +482,10 @@ class MoneySums:
     def money(self, law: int, model: int, size: float, unit: str, level: float) -> Money:
         """Money of one model by one law."""
         means, mean = self.bounds[law] / self.counted, float(self.own[law, model] / self.counted)
-        best = int(np.argmin(means))
+        best, least = self._cheaper(law)
         found = {"cost": size * mean, "gain": size * (float(means[0]) - mean)}
-        if means[best] > 0.0:
-            found["savings"] = 1.0 - mean / float(means[best])
+        if least > 0.0:
+            found["savings"] = 1.0 - mean / least
         needed = [sizes.squared_skewness for sizes in self.sizes]
         parts = {}
         for kind, sums in zip(_KINDS, self.spreads[law][model], strict=True):
@@ -474,7 +493,7 @@ class MoneySums:
                 error = sums.error(self.rows, self.counted)
                 borne = _carrying(sums.seen.tolist()), _to_bear(sums.either.tolist(), needed)
                 parts[kind] = _with_interval(kind, found[kind], error, borne, level)
-        nothing = _no_savings(("none", "all")[best], float(means[best]), level)
+        nothing = _no_savings(_BOUNDS[best], least, level)
         acted = float(self.acted[law, model] / self.counted)
         return Money(**{"savings": nothing, **parts}, unit=unit, per=size, acted=acted, scale=self.laws[law].scale)
 
