@@ -19,6 +19,7 @@ from stakes import (
     expected_regret,
     net_benefit_score,
 )
+from stakes.actions import evaluate_actions
 from stakes.metrics import roc_auc_score
 
 RNG = np.random.default_rng(3)
@@ -53,6 +54,32 @@ def test_numbers_are_those_of_the_single_metrics(result):
 def test_ranking_goes_from_lowest_cost_to_highest_and_ties_keep_their_order(result):
     assert result.ranking == ("honest", "copy", "shifted", "noise")
     assert result.best.name == "honest"
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.0, 0.1, 7.0, 1e-3])
+@pytest.mark.parametrize("measure", [0.2, (0.1, 0.4)])
+def test_models_that_cost_the_same_keep_the_order_given_in_any_unit_of_weights(measure, unit):
+    rng = np.random.default_rng(2)
+    y, weight = np.repeat([0, 1], [70, 30]), unit * np.repeat([1.0, 0.7, 1.3], [60, 20, 20])
+    good, bad = np.linspace(0.05, 0.95, 70), np.linspace(0.15, 0.95, 30)
+    sizes = [range(60), range(60, 70), range(70, 80), range(80, 100)]  # rows of one class and weight
+    models = {}
+    for name in ("e", "b", "f", "a", "d", "c"):
+        score = np.concatenate([good, bad])
+        for place in sizes:
+            score[place] = rng.permutation(score[place])
+        models[name] = score
+    found = evaluate(y, models | {"best": np.where(y, 0.99, 0.01)}, costs=measure, sample_weight=weight)
+    assert found.ranking == ("best", *models)
+    assert [row.model for row in found.adjusted_ranking()] == ["best", *models]
+    alone = evaluate(y, models, costs=measure, sample_weight=weight)
+    assert (alone.best.name, alone.selection.chosen, alone.selection.best_model) == ("e", "e", "e")
+    shown = [row["decision"] for row in alone.selection._records()]
+    assert [name for name in shown if name in models] == list(models)
+    kinds = {name: np.column_stack([1 - score, score]) for name, score in models.items()}
+    actions = evaluate_actions(y, kinds, matrices=[[0.0, 0.2], [0.8, 0.0]], sample_weight=weight)
+    assert actions.best.model == "e"
+    assert [row["model"] for row in actions._ranking_rows()[:6]] == list(models)
 
 
 def test_references_are_treating_everyone_and_no_one(result):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from stakes import inference
 from stakes.actions._deferral_value import mean_estimates
 from stakes.base.multiclass import class_names, stated_labels
+from stakes.base.numerics import ascending
 from stakes.base.validation import (
     Bools,
     Floats,
@@ -732,7 +733,11 @@ class ActionEvaluation(Tabular):
     @property
     def best(self) -> ModelCosts:
         """The model of lowest mean cost, the first of equals."""
-        return min(self.models, key=lambda each: each.cost.value)
+        return self._ranked[0]
+
+    @property
+    def _ranked(self) -> list[ModelCosts]:
+        return [self.models[place] for place in ascending([each.cost.value for each in self.models])]
 
     @property
     def cost(self) -> float:
@@ -1076,7 +1081,7 @@ class ActionEvaluation(Tabular):
 
     def _ranking_rows(self) -> list[dict[str, Any]]:
         chosen, best, rows = self.selection, self.best.model, []
-        ranked = [each.model for each in sorted(self.models, key=lambda each: each.cost.value)]
+        ranked = [each.model for each in self._ranked]
         for rank, name in enumerate((*ranked, *chosen.references), start=1):
             low, high = chosen.intervals[name]
             row = {"rank": None, "model": name, "cost": chosen.costs[name], "cost_low": low, "cost_high": high}

@@ -13,6 +13,31 @@ from numpy.typing import NDArray
 
 from stakes.base.validation import BinarySample, Bools, Floats, Integers, blocks
 
+# Which values are the lowest where some differ by rounding alone.
+
+_ROUNDING = 64 * np.finfo(float).eps
+
+
+def ascending(values: Sequence[float] | Floats) -> list[int]:
+    """Return the places of values from the lowest up; those that rounding alone tells apart keep their order.
+
+    Examples
+    --------
+    >>> from stakes.base.numerics import ascending
+    >>> ascending([0.5, 0.1 + 0.2, 0.3, 0.1])
+    [3, 1, 2, 0]
+    """
+    groups: list[list[int]] = []
+    lowest = math.nan  # of the group
+    for value, place in sorted((float(value), place) for place, value in enumerate(values)):
+        if value - lowest <= _ROUNDING * abs(lowest):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+            lowest = value
+    return [place for group in groups for place in sorted(group)]
+
+
 # Sums over long arrays, block by block, with infinite values of weight zero.
 
 

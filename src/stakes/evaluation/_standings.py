@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from stakes import inference
-from stakes.base.numerics import logit, sigmoid
+from stakes.base.numerics import ascending, logit, sigmoid
 from stakes.base.outcome import Outcome
 from stakes.base.validation import check_choice
 from stakes.core.score_table import Rule, ScoreTable
@@ -528,8 +528,7 @@ class Standings:
         >>> evaluate([0, 1], {"bad": [0.9, 0.1], "good": [0.1, 0.9]}).ranking
         ('good', 'bad')
         """
-        order = sorted(range(len(self.models)), key=lambda i: self.results[i].score)
-        return tuple(self.models[i] for i in order)
+        return tuple(self.models[i] for i in ascending([each.score for each in self.results[: len(self.models)]]))
 
     @property
     def best(self) -> ModelResult:

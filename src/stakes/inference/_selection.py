@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from stakes.base.multiclass import refuse_both_classes
+from stakes.base.numerics import ascending
 from stakes.base.validation import BinarySample, by_name, check_flag, check_level, check_same_order, generator, one_of
 from stakes.core.options import Options, check_rule, check_units, evaluation_data
 from stakes.core.score_table import Rule, ScoreTable
@@ -197,6 +198,7 @@ class Selection(Tabular):
         return tuple(self.costs)[self.n_models :]
 
     def _records(self) -> list[dict[str, Any]]:
+        costs = list(self.costs.items())
         return [
             {
                 "decision": name,
@@ -208,7 +210,7 @@ class Selection(Tabular):
                 "may_be_best": name in self.possible,
                 "p_value_vs_chosen": self.p_values[name],
             }
-            for name, cost in sorted(self.costs.items(), key=lambda item: item[1])
+            for name, cost in (costs[place] for place in ascending(list(self.costs.values())))
         ]
 
     def __repr__(self) -> str:
@@ -417,7 +419,7 @@ def rank_models(names: Sequence[str], scores: Sequence[float], moments: Decision
     adjusted[first, second] = adjusted[second, first] = p_values = holm(p_values)
     ahead, behind = np.where(gaps < 0.0, (first, second), (second, first))[:, p_values <= 1.0 - level]
     better, worse = (np.bincount(places, minlength=count) for places in (behind, ahead))  # significant differences
-    order = sorted(range(count), key=lambda i: scores[i])
+    order = ascending(scores)
     rows = []
     for rank, i in enumerate(order, start=1):
         p = float(adjusted[i, order[0]])
@@ -503,7 +505,7 @@ def select(
     found = Selection(
         chosen=names[place],
         tied=tuple(names[k] for k in tied),
-        best_model=contest.names[int(np.argmin(contest.means[: contest.n_models]))],
+        best_model=contest.names[ascending(contest.means[: contest.n_models])[0]],
         cost=float(field.means[place]),
         corrected_cost=float(field.means[place]) + gain,
         interval=intervals[names[place]],
