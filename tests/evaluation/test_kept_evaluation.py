@@ -297,6 +297,54 @@ def test_the_first_damaged_entry_is_named(changes, message):
         KeptEvaluation.from_json(json.dumps(content | changes))
 
 
+@pytest.mark.parametrize(
+    ("scores", "good"),
+    [
+        ([0.0, 0.3, 0.6, 1.0], True),
+        ([-0.1, 0.3, 0.6, 0.8], False),
+        ([0.1, 0.3, 0.6, 1.5], False),
+        ([1.0], True),
+        ([0.0], True),
+        ([-0.1], False),
+        ([1.5], False),
+    ],
+)
+def test_scores_that_were_kept_are_probabilities(scores, good):
+    content = json.loads(KeptEvaluation.of(evaluate([0, 1] * 20, {"a": [0.2, 0.8] * 20}, costs=(0.1, 0.4))).to_json())
+    size = len(scores)
+    counts = {
+        f"{name}{power}": [20.0 / size] * size for name in ("positives", "negatives") for power in ("", "_squared")
+    }
+    text = json.dumps(content | {"pairs": None, "tables": {"a": content["tables"]["a"] | counts | {"scores": scores}}})
+    if good:
+        assert KeptEvaluation.from_json(text).tables["a"].scores.tolist() == scores
+        return
+    with pytest.raises(ValueError, match=r"tables\.a\.scores must be probabilities in \[0, 1\], got ScoreTable"):
+        KeptEvaluation.from_json(text)
+
+
+def test_entries_that_contradict_the_table_are_named():
+    asked = {"costs": (0.1, 0.4), "prevalence": 0.25}
+    content = json.loads(
+        KeptEvaluation.of(evaluate(["n", "y"] * 20, {"a": [0.2, 0.8] * 20}, pos_label="y", **asked)).to_json()
+    )
+    table = content["tables"]["a"]
+    assert KeptEvaluation.from_json(json.dumps(content)).evaluate().n_rows == 40
+    for changes, message in (
+        ({"neg_label": "y"}, "neg_label must be another label than the positive one, 'y'"),
+        ({"neg_label": "m"}, r"tables\.a\.neg_label must be that of the evaluation, got 'n'"),
+        ({"pos_label": "m"}, r"tables\.a\.pos_label must be that of the evaluation, got 'y'"),
+        ({"prevalence": 0.3}, r"prevalence must be that of the table of 'a' \(0\.25\), got 0\.3"),
+        ({"tables": {"a": table | {"fixed_prevalence": False}}}, "prevalence must be that of the table of 'a'"),
+    ):
+        with pytest.raises(ValueError, match=f"text is no whole kept evaluation: {message}"):
+            KeptEvaluation.from_json(json.dumps(content | changes))
+    del table["neg_label"]
+    assert KeptEvaluation.from_json(json.dumps(content)).options.neg_label == "n"
+    del content["neg_label"]
+    assert KeptEvaluation.from_json(json.dumps(content)).options.neg_label is None
+
+
 def test_pairs_of_other_rows_are_refused():
     kept = KeptEvaluation.of(evaluated(DAYS[0], {}))
     other = PairSums.from_predictions(Y, MODELS, costs=(0.1, 0.4))

@@ -194,6 +194,28 @@ ONE = Moments(0.5, 0.04, 10.0, 0.01, (4.0, 30.0), (6.0, 40.0), (True, False), (6
 TWO = Moments(0.2, 0.01, 5.0, 0.02, (9.0, 3.0), (11.0, 7.0), (False, True), (80, 70), least=9)
 
 
+@pytest.mark.parametrize("fixed", [False, True], ids=["", "fixed"])
+def test_costs_lie_between_what_is_known_of_them_and_that_with_every_row_wrong(fixed):
+    y = np.arange(60) % 3 == 0
+    right = np.where(y, 0.7, 0.1)
+    one, two = (
+        np.where(np.arange(60) % 5 == 0, 0.8 - right, right),
+        np.where(np.arange(60) % 4 == 0, 0.8 - right, right),
+    )
+    found = Decisions.from_scores(PairedRows(y, [one, two], None, fixed), costs.Fixed(0.2), "score")
+    most = (
+        0.2 * (2 / 3) + 0.8 * (1 / 3) if fixed else 0.8
+    )  # rows of either class may be drawn where shares are not known
+    sure = 1.0 - 1e-15  # so sure that only what is possible bounds an interval
+    assert found.of(0).interval(sure) == pytest.approx((0.0, most), abs=1e-12)
+    assert found.difference(0, 1).interval(sure) == pytest.approx((-most, most), abs=1e-12)
+    dearer = found.costing(np.array([0.3, 0.1]))
+    assert dearer.of(0).value == pytest.approx(found.of(0).value + 0.3)
+    assert dearer.of(0).interval(sure) == pytest.approx((0.3, most + 0.3), abs=1e-12)
+    assert dearer.of(1).interval(sure) == pytest.approx((0.1, most + 0.1), abs=1e-12)
+    assert dearer.difference(0, 1).interval(sure) == pytest.approx((0.2 - most, 0.2 + most), abs=1e-12)
+
+
 def test_difference_of_independent_estimates_is_welchs_and_names_the_scarcer_of_each_class():
     for one, two, sign in ((ONE, TWO, 1.0), (TWO, ONE, -1.0)):
         gap = one.minus(two)

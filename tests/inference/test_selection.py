@@ -380,6 +380,18 @@ def test_rounding_in_the_variance_of_a_decision_that_has_none_changes_nothing():
     assert noisy.corrected_cost == pytest.approx(clean.corrected_cost, rel=1e-9)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_costs_without_error_have_the_critical_value_of_one_interval(level):
+    """That of one error, however small, from which it does not jump where there is none."""
+    none, small = (
+        select(contest([0.1, 0.2], part * np.eye(2)[:1].T @ np.eye(2)[:1]), confidence_level=level)
+        for part in (0.0, 1e-20)
+    )
+    assert none.critical_value == pytest.approx(stats.norm.isf((1.0 - level) / 2.0), rel=1e-9)
+    assert small.critical_value == pytest.approx(none.critical_value, rel=1e-9)
+    assert (none.intervals, none.possible) == ({"m0": (0.1, 0.1), "m1": (0.2, 0.2)}, ("m0",))
+
+
 @pytest.mark.parametrize("bad", [None, 1, "a", [0.1, 0.2], {"a": 0.1}, np.zeros(3)])
 def test_other_things_than_a_contest_are_refused(bad):
     with pytest.raises(ValueError, match="contest must be a Contest, got"):
