@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import stakes
-from stakes import ScoreTable, TimeToEvent, costs
+from stakes import ScoreTable, TimeToEvent, costs, evaluate
 from stakes.actions import evaluate_deferral
 from stakes.inference import (
     Moments,
@@ -18,6 +18,7 @@ from stakes.inference import (
     metric_difference,
     metric_interval,
 )
+from stakes.inference._area import table_area
 from stakes.metrics import partial_auc_score
 from stakes.variance.dependence import waves
 
@@ -462,6 +463,34 @@ def test_a_perfect_ranking_is_not_certain():
     assert result.interval[0] < 0.95
     assert result.interval[1] == 1.0
     assert result.note == ""
+
+
+@pytest.mark.parametrize("blocks_of", [7, 1 << 13])
+@pytest.mark.parametrize("unit", [1.0, 0.7, 1e-3, None])
+def test_a_perfect_ranking_has_area_one_and_its_turn_zero_whatever_rows_weigh(unit, blocks_of, monkeypatch):
+    monkeypatch.setattr("stakes.inference._area.BLOCK", blocks_of)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [37, 13])[rng.permutation(50)]
+        weight = rng.uniform(0.1, 10.0, 50) if unit is None else np.full(50, unit)
+        score, half = np.where(y, 0.6, 0.1) + 0.3 * rng.random(50), np.arange(50)[np.argsort(np.argsort(y))] % 2
+        found = evaluate(y, {"a": score}, costs=0.3, sample_weight=weight, groups={"half": half}).groups
+        told = [(group.auc, group.auc_interval, half == k) for k, group in enumerate(found)]
+        whole = metric_interval(y, score, "roc_auc_score", sample_weight=weight)
+        area = table_area(ScoreTable.from_predictions(y, score, sample_weight=weight))
+        everyone = np.ones(50, dtype=bool)
+        told += [(whole.value, whole.interval, everyone), (area.value, area.interval(0.95), everyone)]
+        for value, interval, mine in told:
+            n, p = (weight[mine & (y == k)].sum() ** 2 / (weight[mine & (y == k)] ** 2).sum() for k in (0, 1))
+            error = (1.0 + (0.5 * (n + p) - 1.0) / 2.0) / (n * p)  # Hanley and McNeil's, over A (1 - A), at A = 1
+            k = stats.t.isf(0.025, np.count_nonzero(mine & (y == 1)) - 1) ** 2 * error
+            assert value == interval[1] == 1.0
+            assert interval[0] == pytest.approx(1.0 / (1.0 + k), rel=1e-9)
+        turned = metric_interval(y, 1 - score, "roc_auc_score", sample_weight=weight)
+        low = table_area(ScoreTable.from_predictions(y, 1 - score, sample_weight=weight))
+        for value, interval in ((turned.value, turned.interval), (low.value, low.interval(0.95))):
+            assert value == interval[0] == 0.0
+            assert interval[1] == pytest.approx(1.0 - whole.interval[0], rel=1e-9)
 
 
 def test_skill_needs_five_of_each_class():

@@ -302,7 +302,7 @@ def _group_placements(grouped: GroupedRows, score: Floats) -> Floats:
             below -= np.repeat(np.append(0.0, below[ends[1:-1] - 1]), np.diff(ends))
         else:
             below = np.concatenate([np.cumsum(here[a:b]) for a, b in pairwise(ends.tolist())])
-        found.append((below - 0.5 * here, np.add.reduceat(here, ends[:-1])[group[starts]]))
+        found.append((below - 0.5 * here, below[ends[1:] - 1][group[starts]]))  # of a perfect ranking 1 to the last bit
     (below, negative), (above, all_positive) = found
     by_run = np.stack([(all_positive - above) / all_positive, below / negative])
     placement = np.empty(len(y))
@@ -423,10 +423,12 @@ def are_independent(dependence: Dependence) -> bool:
 
 def placements(cells: WeightedCells) -> Floats:
     """Share of the other class on the right side of each cell, ties half: DeLong's placement values."""
-    table, (negative, positive) = cells.table, cells.masses
-    below = np.cumsum(table.negatives) - 0.5 * table.negatives
-    above = positive - np.cumsum(table.positives) + 0.5 * table.positives
-    return np.where(cells.y, below[cells.level] / negative, above[cells.level] / positive)
+    table = cells.table
+    negatives, positives = np.cumsum(table.negatives), np.cumsum(table.positives)
+    below = negatives - 0.5 * table.negatives
+    above = positives[-1] - positives + 0.5 * table.positives
+    # over the same sums, so that those of a perfect ranking are 1 to the last bit
+    return np.where(cells.y, below[cells.level] / negatives[-1], above[cells.level] / positives[-1])
 
 
 def area_estimate(cells: WeightedCells, dependence: Dependence = INDEPENDENT) -> Area:
@@ -498,13 +500,17 @@ def _sums(placement: Floats, cells: WeightedCells) -> Sums:
 
 def _table_placements(table: ScoreTable) -> Iterator[Block]:
     """Placements of the rows of each class at some of the scores."""
-    below, above, (negative, positive) = 0.0, table.total_positives, (table.total_negatives, table.total_positives)
-    for part in blocks(len(table.scores), BLOCK):
+    parts = list(blocks(len(table.scores), BLOCK))
+    negative, positive = (
+        sum(float(np.cumsum(counts[part])[-1]) for part in parts) for counts in (table.negatives, table.positives)
+    )  # in the order of what is summed below, so that placements in a perfect ranking are 1 to the last bit
+    below, raised = 0.0, 0.0
+    for part in parts:
         downs, ups = table.negatives[part], table.positives[part]
-        passed, left = below + np.cumsum(downs), above - np.cumsum(ups)
+        passed, reached = below + np.cumsum(downs), raised + np.cumsum(ups)
         yield _cells(1, (passed - 0.5 * downs) / negative, ups, table.positives_squared[part])
-        yield _cells(0, (left + 0.5 * ups) / positive, downs, table.negatives_squared[part])
-        below, above = float(passed[-1]), float(left[-1])
+        yield _cells(0, (positive - reached + 0.5 * ups) / positive, downs, table.negatives_squared[part])
+        below, raised = float(passed[-1]), float(reached[-1])
 
 
 def _cells(k: int, placement: Floats, weight: Floats, square: Floats) -> Block:
