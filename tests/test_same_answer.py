@@ -2,6 +2,7 @@
 
 import datetime as dt
 import itertools
+import json
 import math
 
 import numpy as np
@@ -19,6 +20,7 @@ from stakes.inference import (
     consistency_band,
     decomposition_interval,
     difference_band,
+    metric_difference,
     metric_interval,
     select_best,
 )
@@ -234,3 +236,42 @@ def test_the_unit_of_weights_changes_nothing(name):
         for key, value in plain.items():
             same = pytest.approx(value, rel=1e-6, abs=1e-9, nan_ok=True) if isinstance(value, float) else value
             assert found[key] == same, key
+
+
+def leaves(found, path=""):
+    """Every number and word of an answer by where it stands."""
+    if isinstance(found, dict | list):
+        items = found.items() if isinstance(found, dict) else enumerate(found)
+        return {place: leaf for key, part in items for place, leaf in leaves(part, f"{path}.{key}").items()}
+    return {path: found}
+
+
+def all_told(y, models, costs, weight):
+    found = evaluate(y, models, costs=costs, sample_weight=weight, groups={"half": np.arange(len(y)) % 2})
+    score = models["a"]
+    skills = metric_interval(y, score, "regret_skill_score", costs=costs, sample_weight=weight)
+    apart = metric_difference(y, score, models["b"], "regret_skill_score", costs=costs, sample_weight=weight)
+    pairs = {"clusters": np.arange(len(y)) // 2, "sample_weight": weight}
+    clustered = metric_interval(y, score, "regret_skill_score", costs=costs, **pairs)
+    told = {
+        "skill": skills.interval,
+        "apart": apart.interval,
+        "clustered": clustered.interval,
+        "json": json.loads(found.to_json()),
+    }
+    return leaves(json.loads(json.dumps(told)))
+
+
+@pytest.mark.parametrize("unit", [3.0, 0.1, 0.7, 1e-3])
+@pytest.mark.parametrize(("negatives", "positives", "costs"), [(70, 30, 0.3), (90, 10, 0.1), (63, 27, 0.3)])
+def test_the_unit_of_weights_decides_no_tie(negatives, positives, costs, unit):
+    """Acting on everybody and on nobody cost the same, and so do models with as many mistakes."""
+    rng, rows = np.random.default_rng(negatives), negatives + positives
+    y = rng.permutation(np.repeat([0, 1], [negatives, positives]))
+    models = {name: np.clip(0.5 * y + 0.5 * rng.random(rows), 0.0, 1.0) for name in "ab"}
+    models["rate"] = np.full(rows, positives / rows)
+    plain, other = (all_told(y, models, costs, np.full(rows, each)) for each in (1.0, unit))
+    assert other.keys() == plain.keys()
+    for place, value in plain.items():
+        same = pytest.approx(value, rel=1e-7, abs=1e-12, nan_ok=True) if isinstance(value, float) else value
+        assert other[place] == same, place

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stakes.base.numerics import ascending
 from stakes.evaluation._calibration import decomposition_of, promise_of
 from stakes.evaluation._groups import times
 from stakes.evaluation._standings import Standings, cost_of_terms, why_unsaid
@@ -348,7 +349,7 @@ class _Maker:
         known, called = self.standings, self.words.decision
         if chosen in REFERENCES:
             return self._beside(chosen)
-        other = min(REFERENCES, key=lambda name: known[name].score)
+        other = REFERENCES[ascending([known[name].score for name in REFERENCES])[0]]
         own, cost = known[chosen].score, known[other].score
         if math.isinf(cost):
             return f"and {called(other)} an infinite amount"

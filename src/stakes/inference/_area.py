@@ -26,6 +26,7 @@ from stakes.variance.influence import (
     WeightedCells,
     influence_moments,
     mean_influence,
+    no_less,
     skill_influence,
 )
 from stakes.variance.sums import (
@@ -552,7 +553,7 @@ class Constant:
     def losses(self, prevalence: float) -> Floats:
         """Loss of the constant forecast for a row of each class."""
         # the prevalence is the best constant, so that its error affects the reference's loss only to second order
-        guess = np.array([prevalence if self.reference is None else self.reference])
+        guess = np.array([no_less(prevalence) if self.reference is None else self.reference])
         return np.append(self.costs.negative_loss(guess), self.costs.positive_loss(guess))
 
 

@@ -437,6 +437,7 @@ def rank_models(names: Sequence[str], scores: Sequence[float], moments: Decision
 MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
 _LEAST_DRAWS = 4_000
+_EQUAL = 64 * np.finfo(float).eps  # of costs: what two equal ones leave is rounding, not a difference
 _FEW = 3
 _FIRST = 8  # rivals by which most fields are seen not to be equally correlated
 
@@ -593,7 +594,7 @@ class _Field:
     def first_place(self) -> tuple[int, list[int]]:
         """Index of the lowest cost; references win ties, since they need no model."""
         lowest = float(self.means.min())
-        tied = np.flatnonzero(self.means - lowest <= 64 * np.finfo(float).eps * abs(lowest)).tolist()
+        tied = np.flatnonzero(self.means - lowest <= _EQUAL * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
     def with_untried(self, n_tried: int | None) -> _Field:
@@ -636,7 +637,9 @@ class _Field:
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan, math.nan))
         found |= dict.fromkeys((self.names[k] for k in places if k not in others), (0.0, 0.0, 0.0))
         reach = self.spread(others, first).reach(critical) if len(others) else np.empty(0)
-        for k, gap, far in zip(others, self.means[others] - self.means[first], reach, strict=True):
+        gaps = self.means[others] - self.means[first]
+        gaps = np.where(np.abs(gaps) <= _EQUAL * (np.abs(self.means[others]) + abs(self.means[first])), 0.0, gaps)
+        for k, gap, far in zip(others, gaps, reach, strict=True):
             found[self.names[k]] = float(gap), float(gap - far), float(gap + far)
         return found
 

@@ -244,11 +244,16 @@ def relabelled(count: Floats, weight: Floats, square: Floats) -> Floats:
     return np.asarray(each[::-1] / each)
 
 
+def no_less(share: Floats | float) -> Floats:
+    """Return a share of positives a trillionth larger, so that rounding takes it below no cost ratio that it equals."""
+    return np.asarray(share * (1.0 + 1e-12 * (1.0 - share)))
+
+
 def skill_influence(cells: WeightedCells, costs: CostDistribution, rule: Rule, reference: float | None) -> Influence:
     """Influence on 1 - loss / loss of the reference, by the delta method."""
     own = loss_influence(cells, costs, rule)
     # the prevalence is the best constant, so that its own error moves the reference's loss to second order only
-    guess = cells.prevalence if reference is None else reference
+    guess = float(no_less(cells.prevalence)) if reference is None else reference
     base = loss_influence(replace(cells, score=np.full(len(cells.y), guess)), costs, "score")
     if base.value == 0.0:
         return undefined(cells, math.nan)
@@ -381,7 +386,7 @@ def _compared(sums: Sums, costs: CostDistribution) -> tuple[ManyPair, ManyPair]:
 
 
 def _moments(sums: Sums, costs: CostDistribution) -> ManyPair:
-    share = sums.weight[1] / sums.weight.sum(axis=0)
+    share = no_less(sums.weight[1] / sums.weight.sum(axis=0))
     constant = np.stack([costs.negative_loss(share), costs.positive_loss(share)])
     max_loss = worst_losses(costs)
     ratio, base, skill = skill_variance(sums, constant, max_loss)
