@@ -216,6 +216,26 @@ def test_costs_lie_between_what_is_known_of_them_and_that_with_every_row_wrong(f
     assert dearer.difference(0, 1).interval(sure) == pytest.approx((0.2 - most, 0.2 + most), abs=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.7, 3.0, 1e-3])
+def test_rules_that_cost_the_same_on_the_whole_have_no_difference_in_any_unit_of_weights(unit):
+    y = np.repeat([False, True], [70, 30])
+    scores = []
+    for seed in range(6):  # as many mistakes of each kind, in other rows
+        rng = np.random.default_rng(seed)
+        scores.append(
+            np.concatenate([rng.permutation(np.linspace(0.1, 0.5, 70)), rng.permutation(np.linspace(0.2, 0.9, 30))])
+        )
+    found = Decisions.from_scores(PairedRows(y, scores, np.full(100, unit)), costs.Fixed(0.3), "score")
+    first, second = np.triu_indices(6, 1)
+    gaps = found.differences(first, second)
+    assert not gaps.value.any()
+    assert (gaps.variance > 0.0).all()
+    assert gaps.p_values().tolist() == [1.0] * 15
+    alone = [found.difference(i, j) for i, j in zip(first.tolist(), second.tolist(), strict=True)]
+    assert [(gap.value, gap.p_value()) for gap in alone] == [(0.0, 1.0)] * 15
+    assert all(gap.variance > 0.0 for gap in alone)
+
+
 def test_difference_of_independent_estimates_is_welchs_and_names_the_scarcer_of_each_class():
     for one, two, sign in ((ONE, TWO, 1.0), (TWO, ONE, -1.0)):
         gap = one.minus(two)
