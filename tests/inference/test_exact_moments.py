@@ -236,6 +236,24 @@ def test_rules_that_cost_the_same_on_the_whole_have_no_difference_in_any_unit_of
     assert all(gap.variance > 0.0 for gap in alone)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_least_p_values_of_many_models_are_below_those_of_every_pair(unit):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.random(300) < 0.3
+        base = np.clip(0.3 * y + 0.7 * rng.random(300), 0.0, 1.0)
+        apart = (0.05, 0.1, 0.2, 0.3, 1e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 1e-4)  # some are all but one model
+        scores = [np.clip(base + rng.normal(0.0, each, 300), 0.0, 1.0) for each in apart]
+        found = Decisions.from_scores(PairedRows(y, scores, np.full(300, unit)), HALF, "score")
+        first, second = np.triu_indices(len(scores), 1)
+        least, known = found.least_p_values(first, second), found.differences(first, second).p_values()
+        assert np.all(least <= known)
+        far = (first < 4) & (known > 0.01)
+        assert np.all(least[far] >= 0.8 * known[far])  # and not far below
+        unbounded = Decisions.from_scores(PairedRows(y, scores, None), costs.LogOddsUniform(0.0, 1.0), "score")
+        assert not unbounded.least_p_values(first, second).any()
+
+
 def test_difference_of_independent_estimates_is_welchs_and_names_the_scarcer_of_each_class():
     for one, two, sign in ((ONE, TWO, 1.0), (TWO, ONE, -1.0)):
         gap = one.minus(two)
