@@ -487,6 +487,28 @@ def test_decisions_and_events_are_called_as_asked():
     assert page.payload["words"]["decisions"]["treat all"] == "refusing everyone"
 
 
+def scored(*, knowing):
+    """Labels with scores that are too high below and too low above, or with scores that know nothing of them."""
+    rng = np.random.default_rng(0)
+    risk = rng.beta(2, 6, 5000)
+    if not knowing:
+        return np.arange(5000) % 2 == 0, rng.random(5000), (0.2, 0.6)
+    return rng.random(5000) < risk, (risk + np.where(risk < 0.2, 0.25, -0.2)).clip(0.0), (0.05, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("knowing", "pairs"),
+    [(True, ["m - refusing everyone", "m - refusing no one"]), (False, ["refusing everyone - m"])],
+    ids=["a model is chosen", "acting on everyone is chosen"],
+)
+def test_legend_of_curves_that_cross_calls_each_decision_as_asked(knowing, pairs):
+    y, scores, costs_asked = scored(knowing=knowing)
+    page = render(evaluate(y, {"m": scores}, costs=costs_asked, action="refuse"))
+    said = [plain(each.text) for each in page.all("span", _class="reference")]
+    assert [each for each in said if " - " in each] == pairs
+    assert "treat" not in page.one("figure", id="figure-crossing").text
+
+
 def test_rows_that_an_outcome_weighs_have_a_smooth_curve_whose_band_allows_for_that():
     rng = np.random.default_rng(2)
     outcome = TimeToEvent(time=rng.exponential(4.0, 500), event=rng.random(500) < 0.7, horizon=3.0)

@@ -12,10 +12,10 @@ import numpy as np
 
 from stakes.curves import net_benefit_curve_of, regret_curve_of
 from stakes.evaluation import cost_of_terms
-from stakes.inference import named
 from stakes.outputs.text import level_name, number, odds, percents, stated, visible
 from stakes.report._any_range import encoded, no_bands, no_smooth_band, own_weighting, passing, shapes_beside
 from stakes.report._page import (
+    NAME_LIMIT,
     REFERENCE_DASHES,
     Model,
     counted_per,
@@ -275,7 +275,7 @@ def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     level = level_name(evaluation.confidence_level)
     low, high = percents([evaluation.costs.low, evaluation.costs.high])
     by_name = {model.name: model for model in models}
-    first = _html(chosen, by_name)
+    first = _html(chosen, by_name, evaluation)
     caption = (
         f"<p>What {first} costs beyond each other decision at every threshold of the range as reported, {low} to "
         f"{high}; the figure does not follow a range that is dragged. Below 0 {first} costs less, above 0 the other "
@@ -285,7 +285,7 @@ def crossing_section(evaluation: Evaluation, models: Sequence[Model]) -> str:
     label = f"Line chart of differences in regret against the threshold: {len(evaluation.crossing)} with a band."
     figure = Figure("crossing", f"difference in cost {visible(evaluation.answer.per)}", label, caption)
     items = "".join(
-        f'<span class="reference">{_swatch(name, by_name)} {first} &minus; {_html(name, by_name)}</span>'
+        f'<span class="reference">{_swatch(name, by_name)} {first} &minus; {_html(name, by_name, evaluation)}</span>'
         for name in evaluation.crossing
     )
     return figure.html((), f'<div class="legend">{items}</div>')
@@ -306,8 +306,8 @@ def crossing_payload(evaluation: Evaluation, models: Sequence[Model]) -> list[di
     ]
 
 
-def _html(name: str, models: dict[str, Model]) -> str:
-    return models[name].html if name in models else text_html(named(name), 40)
+def _html(name: str, models: dict[str, Model], evaluation: Evaluation) -> str:
+    return models[name].html if name in models else text_html(evaluation.words.decision(name), NAME_LIMIT)
 
 
 def _swatch(name: str, models: dict[str, Model]) -> str:
@@ -381,7 +381,7 @@ def _amounts_legend(models: Sequence[Model], evaluation: Evaluation) -> str:
 
 def _reference_items(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     """References in a legend."""
-    labels = [text_html(label_of(evaluation, name), 40) for name in names]
+    labels = [text_html(label_of(evaluation, name), NAME_LIMIT) for name in names]
     dashes = [swatch("--reference", REFERENCE_DASHES[name]) for name in names]
     return [f'<span class="reference">{dash} {label}</span>' for dash, label in zip(dashes, labels, strict=True)]
 
