@@ -1,5 +1,6 @@
 """Several Parquet files by a pattern are evaluated where they lie, and the answer is that of one file."""
 
+import datetime as dt
 import inspect
 import json
 import re
@@ -7,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from stakes.tables import scan_parquet
+from stakes.tables import DataError, scan_parquet
 
 pl = pytest.importorskip("polars")
 
@@ -462,3 +463,81 @@ def test_an_engine_takes_the_names_of_action_and_event(cli):
     assert found.code == 0, found.err
     assert "refusing everyone" in found.out.replace("\n", " ")
     assert "bad loan" in found.out
+
+
+DATES = ("2024-01-31", "2024-02-01")
+VALUES = {
+    "whole numbers": (("3", "20"), (3, 20)),
+    "fractions": (("0.5", "1.5"), (0.5, 1.5)),
+    "dates": (DATES, tuple(map(dt.date.fromisoformat, DATES))),
+    "a zero before": (("07", "7"), ("07", "7")),
+    "a zero after": (("0.50", "1.5"), ("0.50", "1.5")),
+    "words": (("x", "7"), ("x", "7")),
+    "whole numbers and fractions": (("1", "2.5"), ("1", "2.5")),
+}
+
+
+def collected(pattern, engine, **asked):
+    pytest.importorskip(engine)
+    found = scan_parquet(pattern, engine=engine, **asked)
+    return found.collect() if engine == "polars" else found.pl()
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("score", [pl.Float64, pl.Float32])
+@pytest.mark.parametrize("case", VALUES)
+def test_column_of_folder_names_has_a_type_where_each_value_is_written_so(case, score, engine, folder):
+    names, values = VALUES[case]
+    for rows, name, kind in zip((3, 5), names, (pl.Float64, score), strict=True):
+        (folder / f"from={name}").mkdir()
+        FRAME["cancer", "a"][:rows].cast({"a": kind}).write_parquet(folder / f"from={name}" / "part.parquet")
+    found = collected("from=*/*.parquet", engine)
+    assert found.columns == ["cancer", "a", "from"]
+    if (engine, case) == ("duckdb", "fractions"):  # which it makes no numbers
+        values = names
+    assert dict(found["from"].value_counts().iter_rows()) == dict(zip(values, (3, 5), strict=True))
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("score", [pl.Float64, pl.Float32])
+@pytest.mark.parametrize(
+    ("parts", "shared"),
+    [
+        (("day=1/p.parquet", "z.parquet"), {}),
+        (("a.parquet", "day=1/p.parquet"), {}),
+        (("Day=1/p.parquet", "day=1/p.parquet"), {}),
+        (("site=1/day=2/p.parquet", "site=3/p.parquet"), {"site": [1, 3]}),
+        (("site=1/day=2/p.parquet", "day=4/site=3/p.parquet"), {"site": [1, 3], "day": [2, 4]}),
+    ],
+    ids=" ".join,
+)
+def test_column_that_the_folders_of_some_files_name_is_left_out_or_missed(parts, shared, score, engine, folder):
+    for part, kind in zip(parts, (pl.Float64, score), strict=True):
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        FRAME["cancer", "a"][:4].cast({"a": kind}).write_parquet(folder / part)
+    found = collected("**/*.parquet", engine)
+    assert {name: sorted(set(found[name])) for name in found.columns if name not in {"cancer", "a"}} == shared
+    assert len(found) == 8
+    if "day" not in shared:
+        here, there = sorted(parts, key=lambda part: "day=" in part)
+        with pytest.raises(DataError, match=rf"^{here}: column 'day': there is no such .* file, but in '{there}'$"):
+            scan_parquet("**/*.parquet", engine=engine, columns=["day"])
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "rule"),
+    [
+        ("^a$", "polars", "polars reads this name as a pattern of several columns: rename the column"),
+        ("*", "duckdb", "duckdb reads this name as a pattern of several columns: rename the column"),
+        ("A", "duckdb", "duckdb takes this name, in upper or lower case, for that of another column: rename the col"),
+    ],
+)
+def test_name_that_an_engine_takes_for_others_is_refused_where_it_is_needed(name, engine, rule, folder):
+    for part, kind in (("1", pl.Float64), ("2", pl.Float32)):
+        named = FRAME["cancer", "a", "b"].cast({"a": kind}).rename({"b": name})
+        named.write_parquet(folder / f"{part}.parquet")
+    with pytest.raises(DataError, match=re.escape(f"column '{name}': {rule}")):
+        collected("*.parquet", engine)
+    found = collected("*.parquet", engine, models=["a"])
+    assert name not in found.columns
+    assert found["a"].sum() == pytest.approx(2.0 * FRAME["a"].sum())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from struct import Struct, error
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from stakes.base.validation import blocks
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Cells, Piece, check_flat, collected, refuse_patterns
+from stakes.tables._columns import Cells, Piece, check_flat, collected, is_pattern, refuse_patterns
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
@@ -538,30 +539,46 @@ def scan_alike(
     """
     schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
     first, texts = next(iter(schemas.values()), {}), _kept_as_text(files)
-    if all(schema == first for schema in schemas.values()):
+    folders = {file: frozenset(name for name, _ in _named_by_folders(file)) for file in schemas}
+    if all(schema == first for schema in schemas.values()) and len(set(folders.values())) <= 1:
         return scan(files, texts)
     if models is None:
         models = [name for name, dtype in first.items() if dtype.is_numeric()]
     needed = dict.fromkeys([*columns, *models])
     types = _types(schemas, needed)
-    groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
+    groups: dict[tuple[Any, ...], list[str]] = {}
     for file, schema in schemas.items():
-        groups.setdefault(tuple(sorted(schema.items(), key=lambda item: item[0])), []).append(file)
+        groups.setdefault((folders[file], *sorted(schema.items(), key=lambda item: item[0])), []).append(file)
     for group in groups.values():
         _refuse_rounded(group, schemas[group[0]], [name for name in columns if types.get(name) == nw.Float64])
     frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
-    known = {name for schema in schemas.values() for name in schema}
-    keys = [{name: dtype for name, dtype in f.collect_schema().items() if name not in known} for f in frames]
-    types |= {name: _common([found.get(name) for found in keys]) or nw.String() for name in keys[0]}
+    known, read = {name for schema in schemas.values() for name in schema}, [f.collect_schema() for f in frames]
+    engine = frames[0].implementation.name.lower()
+    refuse_patterns(needed, engine)
+    for name in [name for name in types if is_pattern(name, engine) or any(name not in schema for schema in read)]:
+        if name in needed:  # DuckDB, to which a and A are one name
+            rule = f"{engine} takes this name, in upper or lower case, for that of another column: rename the column"
+            raise DataError(rule, column=name)
+        del types[name]
+    keys = [{name: dtype for name, dtype in schema.items() if name not in known} for schema in read]
+    _refuse_missing(needed, {group[0]: found for group, found in zip(groups.values(), keys, strict=True)})
+    shared = [name for name in keys[0] if all(name in found for found in keys)]
+    types |= {name: _common([found[name] for found in keys]) or nw.String() for name in shared}
     alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
     return nw.concat(alike, how="vertical").to_native()
+
+
+def _named_by_folders(file: str) -> list[tuple[str, str]]:
+    """Columns that the folders of a file name, with their values."""
+    parts = (part.partition("=") for part in Path(file).parent.parts)
+    return [(name, value) for name, equals, value in parts if equals]
 
 
 def _kept_as_text(files: list[str]) -> list[str]:
     """Columns from folder names whose values a type would change, and could make alike, such as 07 and 7."""
     found: dict[str, set[str]] = {}
-    for name, equals, value in (part.partition("=") for file in files for part in Path(file).parent.parts):
-        if equals and value != _NULL:
+    for name, value in chain.from_iterable(map(_named_by_folders, files)):
+        if value != _NULL:
             found.setdefault(name, set()).add(unquote(value))
     return [name for name, texts in found.items() if not any(_unchanged(texts, kind) for kind in _KINDS)]
 
@@ -587,14 +604,11 @@ def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
         dtype = _common([schema.get(name) for schema in schemas.values()])
         if dtype is not None:
             found[name] = dtype
+    _refuse_missing(needed, schemas)
     for name in needed:
         having = {file: schema[name] for file, schema in schemas.items() if name in schema}
         if name in found or not having:  # a column that no file has is refused when it is selected
             continue
-        without = next((file for file in schemas if file not in having), None)
-        if without is not None:
-            rule = f"there is no such column in this file, but in {next(iter(having))!r}"
-            raise DataError(rule, file=without, column=name)
         files, types = list(having), list(having.values())
         at = next(i for i in range(1, len(files) + 1) if _common(types[: i + 1]) is None)
         here, there = _kind(types[at]), _kind(types[0])
@@ -603,6 +617,16 @@ def _types(schemas: dict[str, Schema], needed: Iterable[str]) -> Schema:
         rule = f"must hold one kind of values in all files, got {here}, and {there} in {files[0]!r}"
         raise DataError(rule, file=files[at], column=name)
     return found
+
+
+def _refuse_missing(needed: Iterable[str], schemas: Mapping[str, Schema]) -> None:
+    """Refuse a needed column that some files have and others lack."""
+    for name in needed:
+        having = [file for file, schema in schemas.items() if name in schema]
+        if 0 < len(having) < len(schemas):
+            without = next(file for file in schemas if file not in having)
+            rule = f"there is no such column in this file, but in {having[0]!r}"
+            raise DataError(rule, file=without, column=name)
 
 
 def _common(types: list[Any]) -> Any:

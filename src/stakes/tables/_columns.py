@@ -664,10 +664,15 @@ def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:
         raise DataError("column names must be distinct, this one occurs more than once", file=file, column=twice[0])
 
 
+def is_pattern(name: str, engine: str) -> bool:
+    """Whether an engine reads the name of a column as a pattern of several."""
+    return name == "*" or (engine == "polars" and name.startswith("^") and name.endswith("$"))
+
+
 def refuse_patterns(names: Iterable[str], engine: str, file: str | None = None) -> None:
     """Refuse names of columns that an engine reads as patterns of several."""
     for name in names:
-        if name == "*" or (engine == "polars" and name.startswith("^") and name.endswith("$")):
+        if is_pattern(name, engine):
             rule = f"{engine} reads this name as a pattern of several columns: rename the column"
             raise DataError(rule, file=file, column=name)
 
