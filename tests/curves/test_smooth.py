@@ -85,6 +85,23 @@ def test_pooling_of_many_scores_changes_little(rare):
     assert np.mean(np.abs(pooled[::37] - exact)) < 2e-5
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("heavy", ["crowded", "even", "none"])
+def test_no_cell_of_many_scores_holds_more_than_a_thousandth_of_the_weight_or_of_the_range(heavy, turned):
+    # half of the scores are crowded at one end, and half are evenly spaced
+    rng = np.random.default_rng(4)
+    s, w = np.append(0.2 * rng.random(3000) ** 3, np.linspace(0.0, 1.0, 3000)), rng.exponential(size=6000)
+    w[:3000] *= {"crowded": 20.0, "even": 0.05, "none": 1.0}[heavy]
+    table = ScoreTable.from_predictions(rng.random(6000) < 0.3, 1.0 - s if turned else s, sample_weight=w)
+    cells, score, weight = Neighbourhoods(table), table.scores, table.positives + table.negatives
+    ends = np.append(cells.starts[1:], len(score)) - 1
+    assert np.array_equal(cells.cell[cells.starts], np.arange(len(cells.starts)))
+    assert np.all(score[ends] - score[cells.starts] < np.ptp(score) / 1000 * (1 + 1e-9))
+    below_last = [weight[first:last].sum() for first, last in zip(cells.starts, ends, strict=True)]
+    assert np.all(below_last < weight.sum() / 1000 * (1 + 1e-9))
+    assert 1000 <= len(cells.starts) <= 2000
+
+
 @pytest.mark.parametrize("n", [3009, 3010, 3031])
 def test_many_rows_of_score_zero_beside_a_few_that_are_nearly_zero_have_their_own_rate(n):
     # n times the log-odds, divided by n, is not these log-odds: rounding must not put the n rows out of reach

@@ -218,6 +218,18 @@ def test_names_of_action_and_event_stand_in_every_sentence():
     assert "treat" not in " ".join(answer.sentences)
 
 
+@pytest.mark.parametrize("name", ["action", "event"])
+def test_word_of_as_many_characters_as_the_refusal_of_a_longer_one_says_is_taken(name):
+    y, scores = [0, 1] * 20, {"a": [0.1, 0.8] * 20}
+    with pytest.raises(ValueError, match=f"^{name} must be a word such as") as refused:
+        evaluate(y, scores, costs=0.3, **{name: "m" * 99})
+    longest = "m" * int(re.search(r"of at most (\d+) characters", str(refused.value))[1])
+    assert longest in " ".join(evaluate(y, scores, costs=0.3, **{name: longest}).answer.sentences)
+    for word in (f"{longest}m", " ", "", "two\nlines", 5):
+        with pytest.raises(ValueError, match=f"^{name} must be a word such as .*, got {re.escape(repr(word))}"):
+            evaluate(y, scores, costs=0.3, **{name: word})
+
+
 @pytest.mark.parametrize(
     ("action", "acting"),
     [

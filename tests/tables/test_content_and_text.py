@@ -33,6 +33,25 @@ def test_file_that_cannot_be_read_says_why_in_plain_words(tmp_path):
         Content.of("a\0b")
 
 
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("predictions", "there is no such file"),
+        ("my scores", "there is no such file"),
+        ("a:b", "there is no such file"),
+        ("s3:/bucket/day", "there is no such file"),
+        ("://day", "there is no such file"),
+        ("my folder://day", "there is no such file"),
+        ("s3://bucket/day", "is an address, and only files of this machine are read"),
+        ("file:///data/day", "is an address: write the path alone, /data/day"),
+    ],
+)
+def test_only_what_begins_like_an_address_is_called_one(name, rule, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=f"^{name}: {rule}(: copy it here first, .*)?$"):
+        Content.of(name)
+
+
 def test_file_may_unpack_to_so_much_or_to_so_many_times_its_size_whichever_is_more(tmp_path, monkeypatch):
     assert (_MOST_TIMES, _MOST_UNPACKED) == (100, 256 << 20)
     monkeypatch.setattr("stakes.tables._text_files._MOST_UNPACKED", 10)
