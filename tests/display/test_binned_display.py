@@ -39,6 +39,26 @@ def test_several_models_have_colours_and_names(rows):
     assert len({points.lines[0].get_color() for points in shown.points_}) == len(models)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_second_display_in_the_same_axes_shows_every_point_of_both(turned, plt):
+    scores = np.linspace(0.01, 0.99, 600)
+    models = {"wide": (np.arange(600) % 7 < 7 * scores, scores), "low": (np.arange(600) % 50 == 0, 0.1 * scores)}
+    _, ax = plt.subplots()
+    drawn = [
+        BinnedReliabilityDisplay.from_predictions(models[name][0], {name: models[name][1]}, n_bins=4, ax=ax)
+        for name in sorted(models, reverse=turned)
+    ]
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    for shown in drawn:
+        ((bins,), (points,)) = shown.bins, shown.points_
+        x, height = points.lines[0].get_data()
+        assert np.array_equal([x, height], [bins.mean_score, bins.event_rate])
+        assert left < x.min() < x.max() < right
+        assert bottom < bins.ci_low.min() + 1e-9 < bins.ci_high.max() < top
+    assert len({shown.points_[0].lines[0].get_color() for shown in drawn}) == 2
+    assert [text.get_text() for text in ax.texts] == ["calibrated"]
+
+
 def test_estimators_are_drawn(rows):
     y, models = rows
     X = np.column_stack(list(models.values()))

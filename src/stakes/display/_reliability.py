@@ -617,6 +617,8 @@ class BinnedReliabilityDisplay(_axes.PredictionsDisplay):
             reach = max(max(bins.mean_score.max(), bins.ci_high.max()) for bins in self.bins)
             shown = -0.02 * reach, 1.02 * float(reach)
             before = len(_axes.drawn(self.ax_, _axes.MODEL))
+            if before:  # whose points stay in sight
+                shown = min(shown[0], self.ax_.get_xlim()[0]), max(shown[1], self.ax_.get_xlim()[1])
             looks = [(bins, _axes.model_style(index)) for index, bins in enumerate(self.bins, start=before)]
             self.points_ = [draw_points(self.ax_, bins, (shown, shown), bins.name, look) for bins, look in looks]
             self.diagonal_ = _axes.draw_diagonal(self.ax_, [0.0, 1.0])
