@@ -378,6 +378,14 @@ def test_numeric_column_of_the_first_file_is_a_model_and_must_be_in_all(cli, fol
     assert "2.parquet: column 'b': there is no such column in this file" in outcome.err
 
 
+@pytest.mark.parametrize("lacking", ["1", "2"])
+def test_row_numbers_of_pandas_need_not_be_in_all_files(lacking, folder):
+    numbered = FRAME["cancer", "a"].with_columns(pl.int_range(pl.len()).alias("__index_level_0__"))
+    for part in "12":
+        (numbered.drop("__index_level_0__") if part == lacking else numbered).write_parquet(folder / f"{part}.parquet")
+    assert collected("*.parquet", "polars").columns == ["cancer", "a"]
+
+
 def test_damaged_file_of_a_pattern_is_named(cli, folder):
     FRAME[:2000].write_parquet(folder / "1.parquet")
     (folder / "2.parquet").write_bytes((folder / "1.parquet").read_bytes()[:-30])

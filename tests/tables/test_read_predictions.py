@@ -157,6 +157,16 @@ def test_separator_is_the_one_that_makes_the_label_a_column(tmp_path, separator,
     assert read(f"y{separator}{name}\n1{separator}0.5\n0{separator}0.25\n", tmp_path).models == (name,)
 
 
+def test_row_numbers_of_a_pandas_frame_are_no_model_unless_named(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"y": [0, 1, 1, 0, 1], "a": [0.1, 0.8, 0.9, 0.2, 0.7]})
+    frame.iloc[[0, 1, 4]].to_parquet(tmp_path / "risks.parquet")
+    found = read_predictions(tmp_path / "risks.parquet", label="y")
+    assert (found.models, found.scores[0].tolist()) == (("a",), [0.1, 0.8, 0.7])
+    with pytest.raises(DataError, match=r"column '__index_level_0__', row 3: must lie in \[0, 1\], got 4.0"):
+        read_predictions(tmp_path / "risks.parquet", label="y", models=["a", "__index_level_0__"])
+
+
 def test_column_names_are_matched_exactly(tmp_path):
     assert read("y, a,A\n1,0.5,0.2\n0,0.1,0.3\n", tmp_path).models == (" a", "A")
     error, _ = refusal("y, a,A\n1,0.5,0.2\n0,0.1,0.3\n", tmp_path, models=["a"])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from stakes.base.validation import blocks
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Cells, Piece, check_flat, collected, is_pattern, refuse_patterns
+from stakes.tables._columns import Cells, Piece, check_flat, collected, holds_row_numbers, is_pattern, refuse_patterns
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
@@ -455,7 +455,7 @@ class TypedFile:
             else:
                 check_views(self._lazy, declared, most, self.origin)
         self.names = list(self._schema)
-        self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
+        self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric() and not holds_row_numbers(name)]
 
     def pieces(
         self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
@@ -543,7 +543,7 @@ def scan_alike(
     if all(schema == first for schema in schemas.values()) and len(set(folders.values())) <= 1:
         return scan(files, texts)
     if models is None:
-        models = [name for name, dtype in first.items() if dtype.is_numeric()]
+        models = [name for name, dtype in first.items() if dtype.is_numeric() and not holds_row_numbers(name)]
     needed = dict.fromkeys([*columns, *models])
     types = _types(schemas, needed)
     groups: dict[tuple[Any, ...], list[str]] = {}

@@ -610,6 +610,14 @@ class Roles:
         return NAME_MODELS if self.automatic else None
 
 
+_INDEX = re.compile(r"(__index_level_\d+__)?")
+
+
+def holds_row_numbers(name: str) -> bool:
+    """Whether a column is one that R and pandas add: it has no name in CSV, and one of its own in Parquet."""
+    return _INDEX.fullmatch(name) is not None
+
+
 def choose_roles(
     names: Sequence[str],
     numeric: Collection[str],
@@ -629,8 +637,8 @@ def choose_roles(
     require([label, *as_tuple(models), *([] if weight is None else [weight]), *told, *by], names, file)
     taken = {label, weight, *told, *by}
     automatic = models is None
-    # a column without a name holds row numbers, as R and pandas write them
-    chosen = tuple(n for n in names if n in numeric and n not in taken and n != "") if automatic else as_tuple(models)
+    free = (name for name in names if name in numeric and name not in taken and not holds_row_numbers(name))
+    chosen = tuple(free) if automatic else as_tuple(models)
     if not chosen:
         others = [name for name in names if name not in taken]
         hint = f"Not numeric: {', '.join(map(repr, others[:_SHOWN]))}." if others else None
