@@ -455,7 +455,7 @@ class TypedFile:
             else:
                 check_views(self._lazy, declared, most, self.origin)
         self.names = list(self._schema)
-        self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric() and not holds_row_numbers(name)]
+        self.numeric = [name for name, dtype in self._schema.items() if dtype.is_numeric()]
 
     def pieces(
         self, columns: Collection[str], numbers: Collection[str] = (), label: str | None = None
