@@ -1,11 +1,17 @@
 """Evaluation of the option to defer: the oracle's cases, its intervals, cross-fitting, and what it says."""
 
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 from fresh_cases import tied_in_fresh
+from sklearn.isotonic import IsotonicRegression
 
 from stakes import compare, costs, evaluate, expected_regret
 from stakes.actions import evaluate_deferral, fit_deferral
+from stakes.actions._deferral_value import cross_fitted_rows
+from stakes.base.validation import BinarySample
 
 
 def simulated(n, seed, power=1.0):
@@ -216,3 +222,70 @@ def test_a_score_at_the_cost_ratio_acts_or_is_refused(tie):
         evaluate(y, {"m": score}, costs=costs.Fixed(0.2, tie=tie)).with_deferral(0.5)
     found = evaluate_deferral(y, score, costs=costs.Fixed(0.2), deferral=0.5)  # two of four are false positives
     assert (found.cost, found.value) == (pytest.approx(0.5 * 0.2), pytest.approx(0.0))
+
+
+def in_folds(seed, unit):
+    """Return labels, scores, weights and folds; the scores of the first fold lie between those of the others."""
+    rng = np.random.default_rng(seed)
+    score, folds = (1.0 + np.floor(39.0 * rng.random(80))) / 40.0, rng.integers(0, 4, 80)
+    y, weight = rng.random(80) < score**2, unit * rng.uniform(0.5, 2.0, 80)
+    score[folds == 0] += 0.005
+    score[np.flatnonzero(folds == 1)[0]] = 0.0  # below all others
+    return y, score, weight, folds
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_each_fold_is_decided_by_the_isotonic_fit_to_the_others(weighed):
+    """Scores of the fold that the others lack get the fitted value of the next lower one, and the least that of all."""
+    y, score, weight, folds = in_folds(12, 1e-9)
+    each = weight if weighed else np.ones(80)
+    risk = np.empty(80)
+    for k in range(4):
+        mine = folds == k
+        places, at = np.unique(score[~mine], return_inverse=True)
+        fitted = IsotonicRegression().fit(at, y[~mine], sample_weight=each[~mine]).predict(np.arange(len(places)))
+        risk[mine] = [fitted[max(np.count_nonzero(places <= s) - 1, 0)] for s in score[mine]]
+    sample = BinarySample(y, score, weight if weighed else None)
+    for c in np.arange(0.15, 0.9, 0.05).tolist():
+        found = cross_fitted_rows(sample, costs.Fixed(c), costs.Deferral(0.03), None, folds)
+        decided = np.where(risk >= c, c * ~y, (1.0 - c) * y)
+        deferred = np.minimum((1.0 - c) * risk, c * (1.0 - risk)) > 0.03
+        assert 10 < deferred.sum() < 80
+        assert found.without == pytest.approx(decided, abs=1e-15)
+        assert np.array_equal(found.deferred, deferred)
+        assert np.array_equal(found.acted, ~deferred & (risk >= c))
+        assert found.total == pytest.approx(np.where(deferred, 0.03, decided), abs=1e-15)
+        assert found.decided == pytest.approx(np.where(deferred, 0.0, decided), abs=1e-15)
+        assert found.errors == pytest.approx(np.zeros(80), abs=1e-15)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_each_fold_is_decided_by_the_cheapest_thresholds_for_the_others_within_the_capacity(unit):
+    y, score, weight, folds = in_folds(13, unit)
+    option, capacity = costs.Deferral(0.01, 0.1, 0.2), Fraction(1, 10)
+
+    def cost_of(low, high):
+        act, wait = score >= high, score < low
+        own = np.where(act, 0.3 * ~y, 0.7 * y)
+        return np.where(act | wait, own, 0.01 + np.where(y, 0.2 * 0.7, 0.1 * 0.3)), ~act & ~wait, act
+
+    total, without, deferred, acted = np.empty((4, 80))
+    for k in range(4):
+        mine = folds == k
+        others = weight * ~mine
+        cuts = [*np.unique(score[~mine]), np.inf]
+        pairs = [cost_of(*pair) for pair in combinations_with_replacement(cuts, 2)]
+        within = [each for each in pairs if others @ each[1] <= 0.1 * others.sum()]
+        alone = [each for each in pairs if not (others @ each[1]).any()]
+        best, own = (min(some, key=lambda each: others @ each[0]) for some in (within, alone))
+        total[mine], deferred[mine], acted[mine] = (each[mine] for each in best)
+        without[mine] = own[0][mine]
+    found = cross_fitted_rows(BinarySample(y, score, weight), costs.Fixed(0.3), option, capacity, folds)
+    assert 2 < deferred.sum() < 12
+    assert np.any(without != total)
+    assert np.array_equal(found.deferred, deferred)
+    assert np.array_equal(found.acted, acted)
+    assert found.total == pytest.approx(total, abs=1e-15)
+    assert found.without == pytest.approx(without, abs=1e-15)
+    assert found.decided == pytest.approx(np.where(deferred, 0.0, total), abs=1e-15)
+    assert found.errors == pytest.approx(np.where(deferred, np.where(y, 0.14, 0.03), 0.0), abs=1e-15)

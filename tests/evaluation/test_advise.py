@@ -193,6 +193,17 @@ def test_values_that_do_not_belong_are_refused(options, message):
         advise(**options)
 
 
+def test_a_range_of_budgets_goes_from_one_case_on_in_whole_numbers(data):
+    y, risk = data
+    asked = {"decisions": "budget", "knowledge": "range"}
+    of_two = [answer(advise(**asked, capacity=pair), y, risk) for pair in ((1, 2), (np.int64(1), np.int32(2)))]
+    first, second = y[np.argsort(-risk, kind="stable")[:2]] / np.sum(y)  # shares of the positives that are caught
+    assert of_two == pytest.approx([first + second / 2.0] * 2)
+    for low in (0, -1, True, 1.0, "1"):
+        with pytest.raises(ValueError, match=f"^capacity must be a whole number >= 1, got {low!r}"):
+            advise(**asked, capacity=(low, 30))
+
+
 def test_advice_is_a_table_of_one_row():
     advice = advise(decisions="budget", knowledge="unknown")
     assert "| budget | unknown | roc_auc_score |" in advice.to_markdown()

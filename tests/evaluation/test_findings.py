@@ -238,8 +238,10 @@ def test_tail_probability_of_the_worst_outcome_is_exact():
     assert excess_tail(table, costs.Uniform(0.5, 0.6), 0.05) == 1.0
     sure = ScoreTable.from_predictions([0, 0, 0, 0], [*scores, 0.0])  # as it says
     assert excess_tail(sure, costs.Uniform(0.1, 0.15), 0.05) == pytest.approx(np.prod(1 - scores), rel=1e-12)
-    impossible = ScoreTable.from_predictions([0, 1], [0.2, 0.0])
-    assert excess_tail(impossible, costs.Uniform(0.1, 0.3), 0.05) == 0.0
+    for label, surely in ((1, 0.0), (0, 1.0)):  # what its own scores rule out, even where they lose less than before
+        impossible = ScoreTable.from_predictions([0, 1, 1, 1, label], [0.2, 0.3, 0.5, 0.9, surely])
+        for constant in (0.05, 0.2, 0.95):
+            assert excess_tail(impossible, costs.Uniform(0.1, 0.3), constant) == 0.0
 
 
 def test_rows_that_are_sure_of_their_outcome_hide_no_others():

@@ -261,6 +261,19 @@ def test_rows_with_missing_amounts_are_decided_as_said_and_cost_nothing():
         decide_rows([0.5, np.nan], false_positive=5, false_negative=15)
 
 
+@pytest.mark.parametrize(("missing", "acted"), [("act", True), ("wait", False)])
+def test_rows_that_all_lack_something_are_decided_as_said_and_cost_nothing(missing, acted):
+    given = {"false_positive": [5, 5, None], "false_negative": [15, np.nan, 20]}
+    found = decide_rows([np.nan, 0.5, 0.4], **given, factor=2.0, on_dominated="set_aside", missing=missing)
+    for each in (found, RowDecisions.from_json(found.to_json())):
+        assert each.act.tolist() == [acted] * 3
+        assert np.isnan(each.threshold).all()
+        assert each.threshold.shape == (3,)
+        assert (each.expected_cost, each.none, each.all) == (0.0, 0.0, 0.0)
+        assert (each.n_set_aside, each.n_missing, each.factor, each.on_dominated) == (0, 3, 2.0, "set_aside")
+        assert each.predict([0.5, 0.5], false_positive=[5, -5], false_negative=10).tolist() == [1, 1]
+
+
 def test_scores_of_a_boundary_beside_missing_ones_need_be_no_probabilities():
     boundary = fit_boundary([0, 1, 0, 1], [-3.0, 5.0, -2.0, 7.0], [1, 1, 2, 2], capacity=2, levels=1)
     found = boundary.predict([9.0, np.nan, -9.0], [1, 1, 1], missing="wait")

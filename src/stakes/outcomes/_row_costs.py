@@ -667,7 +667,7 @@ class RowDecisions:
         b = _finite(false_negative, "false_negative")
         forced = dominated(a, b, np.broadcast_to(1.0, p.shape), self.on_dominated)
         threshold = np.divide(a, a + b, out=np.full(len(p), np.nan), where=(forced == 0) & (a + b > 0.0))
-        act = np.where(forced == 0, p >= threshold, forced > 0) & ((a != 0.0) | (b != 0.0))
+        act = np.where(forced == 0, p >= threshold, forced > 0)
         return _Choice(act, threshold, (1.0 - p) * a, p * b, forced != 0)
 
     def _expression(self, p: Any, false_positive: Any, false_negative: Any, missing: str) -> Any:
