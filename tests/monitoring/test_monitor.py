@@ -283,6 +283,49 @@ def test_spread_of_days_of_differences_is_that_of_their_rows():
     assert monitor.spread == pytest.approx(np.sqrt(stats.f_oneway(*gaps).statistic))
 
 
+@pytest.mark.parametrize("kind", ["costs", "differences"])
+def test_days_of_a_single_row_hide_no_spread_of_the_others(kind):
+    rng = np.random.default_rng(4)
+    days = [(0.4 + rng.normal() / 4) * rng.random(rng.integers(2, 60)) / 2 for _ in range(30)]
+    days = [np.abs(day) if kind == "costs" else day - 0.05 for day in days]
+    alone, beside = (CostMonitor(COSTS, budget=0.2) if kind == "costs" else ChallengerMonitor(COSTS) for _ in range(2))
+    for at, day in enumerate(days):
+        alone.update_costs(at, day)
+        beside.update_costs(2 * at, day).update_costs(2 * at + 1, [0.3])
+    ratio = math.sqrt(stats.f_oneway(*days).statistic)
+    assert ratio > 1.2
+    for monitor in (alone, beside):
+        assert monitor.spread == pytest.approx(ratio)
+        assert f"Day means spread {ratio:.3g} times as much as their rows explain." in monitor.describe()
+    few = CostMonitor(COSTS, budget=0.2)
+    for at, day in enumerate(days[:29]):
+        few.update_costs(2 * at, np.abs(day)).update_costs(2 * at + 1, [0.3])
+    assert "Day means spread" not in few.describe()
+    single = CostMonitor(COSTS, budget=0.2)
+    for at in range(40):
+        single.update_costs(at, [0.3])
+    assert math.isnan(single.spread)
+    assert "nan" not in single.describe()
+
+
+@pytest.mark.parametrize("labels", [["yes", "no"], ["no", "no"], [1, 2], ["0", "1"]])
+def test_labels_that_no_reference_names_are_asked_for_as_the_monitor_takes_them(labels):
+    shown = ", ".join(map(repr, sorted(set(labels))))
+    say = f"^y_true holds {re.escape(shown)}: write 1 for the positive label and 0 for the other\\.$"
+    for score in ([0.1, 0.2], [[0.9, 0.1], [0.8, 0.2]]):
+        with pytest.raises(ValueError, match=say):
+            CostMonitor(COSTS, budget=0.05).update(1, labels, score)
+        with pytest.raises(ValueError, match=say):
+            ChallengerMonitor(COSTS).update(1, labels, score, score)
+
+
+def test_two_models_are_told_to_wait_for_labels_for_none_is_the_dearer_for_both():
+    with pytest.raises(ValueError, match=r"^y_true lacks 1 of 2 labels, but .*, they look dearer\. Wait\.$"):
+        ChallengerMonitor(COSTS).update(1, [1, None], [0.1, 0.2], [0.2, 0.3])
+    with pytest.raises(ValueError, match=r"Wait, or count rows without a label as the dearest: missing='cost'\.$"):
+        CostMonitor(COSTS, budget=0.05).update(1, [1, None], [0.1, 0.2])
+
+
 def test_limits_of_days_are_those_of_their_means():
     rng = np.random.default_rng(1)
     sizes = rng.integers(100, 300, 400)

@@ -128,6 +128,8 @@ def test_days_that_differ_beyond_chance_are_said_to_leave_the_budget_too_low(cos
 
     unstated = watched(0.3, CostMonitor(COSTS, reference=kept))
     assert said in unstated.describe()
+    unstated.update_costs(101, [0.0])  # a row says nothing of how rows differ
+    assert said in unstated.describe()
     state = json.loads(unstated.to_json())
     del state["reference"]["days"]  # as was written before
     assert said in CostMonitor.from_json(json.dumps(state)).describe()

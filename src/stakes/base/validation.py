@@ -732,6 +732,9 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
     return np.asarray(labels == positive_label(distinct, pos_label), dtype=bool)
 
 
+NAME_LABEL = "pass pos_label= to say which label is positive"
+
+
 def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true holds") -> object:
     """Return ``pos_label``, or 1 if the labels are 0 and 1 or -1 and 1; ``source`` opens the error message."""
     shown = ", ".join(map(repr, distinct))
@@ -741,7 +744,7 @@ def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
         return pos_label
     if not one_is_positive(distinct):
-        raise ValueError(f"{source} {shown}: pass pos_label= to say which label is positive.")
+        raise ValueError(f"{source} {shown}: {NAME_LABEL}.")
     return 1
 
 

@@ -36,6 +36,7 @@ from stakes.monitoring._question import (
     check_unit_fits,
     day_spread,
     largest_cost,
+    of_two_rows,
     read_days,
     sizes_matter,
     spread_beyond_chance,
@@ -531,8 +532,11 @@ class CostMonitor(Tabular):
 
     @property
     def spread(self) -> float:
-        """Spread of the kept days' means over what their rows explain, as of :func:`day_spread`; nan if unknown."""
-        rows, total, squares = self._columns()
+        """Spread of the kept days' means over what their rows explain, as of :func:`day_spread`; nan if unknown.
+
+        Days of a single row are left out.
+        """
+        rows, total, squares = of_two_rows(*self._columns())
         try:
             return day_spread(rows, *_shifted(rows, total, squares, self._question.shift))
         except ValueError:
@@ -635,7 +639,7 @@ class CostMonitor(Tabular):
                 said.append(f"Since the first day the {what} is shown to be below {limit}.")
         said += self._size_words()
         said += self._change_words()
-        if len(self._days) >= FEW_DAYS and self.spread > 0.0:
+        if len(of_two_rows(*self._columns())[0]) >= FEW_DAYS and self.spread > 0.0:
             said.append(f"Day means spread {self.spread:.3g} times as much as their rows explain.")
         return said + self._budget_words()
 

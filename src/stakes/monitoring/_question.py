@@ -32,8 +32,10 @@ FEW_DAYS = 30
 _BEYOND_CHANCE = 3.0  # standard errors: the days are looked at often
 _LATE = (
     "a day enters when all its labels are known. The labels that happen to be there need not be like the others: where "
-    "positives are known sooner, they look dearer. Wait, or count rows without a label as the dearest: missing='cost'"
+    "positives are known sooner, they look dearer. Wait"
 )
+_GIVEN_UP = ", or count rows without a label as the dearest: missing='cost'"
+_WRITE_LABEL = "write 1 for the positive label and 0 for the other"
 _WHOLE = (
     "more than 100,000 scores are kept in cells: keep every score by KeptEvaluation.of(evaluation, resolution=None)"
 )
@@ -135,14 +137,17 @@ class Question:
             seen = self.seeing([] if y_true.neg_label is None else [y_true.neg_label])
             sums = table_sums(evaluation_data(y_true, y_prob).table, self.costs, self.rule)
             return replace(sums, neg_label=seen.neg_label)
-        labels, known = known_labels(y_true, missing)
+        labels, known = known_labels(y_true, missing, differences=self.shift > 0.0)
         seen = labels[known].tolist()
         neg_label, pos_label = self.seeing(seen).neg_label, validation.match_label(self.pos_label, seen)
         column = y_prob if y_prob is None else validation.pick_positive_column(y_prob, labels[known], pos_label)
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         if known.any():
-            y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
+            try:
+                y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
+            except ValueError as error:  # only a reference names a label
+                raise ValueError(str(error).replace(validation.NAME_LABEL, _WRITE_LABEL)) from None
             costs[known] = row_losses(y, score[known], self.costs, self.rule)
         return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score), neg_label)
 
@@ -161,7 +166,9 @@ class Question:
         return found
 
 
-def known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def known_labels(
+    y_true: Any, missing: str | None, *, differences: bool = False
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return labels and which are known; refuse missing ones unless they count as the dearest."""
     if missing is not None:
         validation.check_choice(missing, "missing", ("cost",))
@@ -174,7 +181,8 @@ def known_labels(y_true: Any, missing: str | None) -> tuple[NDArray[Any], NDArra
     if labels.dtype.kind in "fO":
         known = np.array([not validation.is_missing(label) for label in labels.tolist()], dtype=bool)
     if missing is None and not known.all():
-        raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}.")
+        remedy = "" if differences else _GIVEN_UP  # of two models neither outcome is the dearer for both
+        raise ValueError(f"y_true lacks {int((~known).sum())} of {len(known)} labels, but {_LATE}{remedy}.")
     return labels, known
 
 
@@ -390,13 +398,20 @@ def _read_sums(n: ArrayLike, totals: ArrayLike, squares: ArrayLike) -> Days:
     return rows, total, square
 
 
+def of_two_rows(rows: Floats, total: Floats, squares: Floats) -> Days:
+    """Sums of the days of two rows or more: a single row says nothing of how rows differ within a day."""
+    kept = rows >= 2.0
+    return rows[kept], total[kept], squares[kept]
+
+
 def spread_beyond_chance(rows: Floats, total: Floats, squares: Floats) -> bool:
     """Whether days spread beyond chance by more than the units of rows allow."""
-    days = len(rows)
+    kept = of_two_rows(rows, total, squares)
+    days = len(kept[0])
     if days < FEW_DAYS:
         return False
     try:
-        ratio = day_spread(rows, total, squares)
+        ratio = day_spread(*kept)
     except ValueError:
         return False
     return ratio > _MOST_SPREAD and ratio**2 > 1.0 + _BEYOND_CHANCE * math.sqrt(2.0 / (days - 1.0))
