@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stakes import ScoreTable, costs, evaluate, evaluate_frame
+from stakes import RowCosts, ScoreTable, costs, evaluate, evaluate_frame
 from stakes.evaluation import KeptEvaluation
 from stakes.inference import metric_interval
 from stakes.monitoring import ChallengerMonitor, CostMonitor, CostMonitors, day_spread
@@ -467,6 +467,14 @@ def test_amounts_are_watched_below_a_bound_that_is_named():
     with pytest.raises(ValueError, match="costs must hold a number from 0 to 500 for each row, got 501 at index 1"):
         monitor.update_costs(2, [0.0, 501.0])
     assert monitor.n_days == 1
+    score = np.array([0.1, 0.6, 0.3, 0.2])
+    outcome = RowCosts([0, 1, 0, 1], false_positive=30.0, false_negative=[10.0, 20.0, 70.0, 120.0], unit="EUR")
+    for amounts, *scores in ((outcome, score), (ScoreTable.from_predictions(outcome, score),)):
+        with pytest.raises(ValueError, match=r"^y_true must hold labels, got amounts: .* by update_costs .* largest="):
+            monitor.update(2, amounts, *scores)
+    with pytest.raises(ValueError, match=r"^y_true must hold labels, got amounts: .* of a CostMonitor"):
+        ChallengerMonitor(COSTS).update(1, outcome, score, score)
+    assert monitor.update_costs(2, outcome.money(score >= 0.5)).mean == pytest.approx((50.0 + 120.0 / 4.0) / 2.0)
 
 
 def test_several_share_alpha_and_enter_together():

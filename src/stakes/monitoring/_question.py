@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stakes.base import validation
-from stakes.core.options import check_rule, evaluation_data, refuse_amounts
+from stakes.base.outcome import Outcome
+from stakes.core.options import check_rule, evaluation_data
 from stakes.core.score_table import Rule, ScoreTable, losses_by_score, promised_losses, row_losses
 from stakes.costs import CostDistribution, as_costs
 from stakes.evaluation import KeptEvaluation
@@ -126,7 +127,11 @@ class Question:
 
     def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
         """Sums of labelled rows, or of a table of their scores."""
-        refuse_amounts(y_true)
+        if isinstance(y_true, ScoreTable | Outcome) and y_true.by_amount:
+            raise ValueError(
+                "y_true must hold labels, got amounts: take in what each row cost by update_costs of a CostMonitor "
+                "with budget= and largest= in money."
+            )
         validation.check_same_order(y_true=y_true, y_prob=y_prob)
         if isinstance(y_true, ScoreTable):
             if self.pos_label not in (None, y_true.pos_label):
