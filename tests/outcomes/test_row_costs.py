@@ -351,6 +351,35 @@ def test_amounts_of_rows_that_are_set_aside_are_those_of_their_decision():
     assert outcome.scores([0.5, 0.5, 0.5, 0.25]).tolist() == [0.75, 1.0, 0.0, 0.4]
 
 
+def test_money_is_that_of_one_decision_for_each_row_and_of_nothing_else():
+    outcome = RowCosts([0, 1, 0, 1], false_positive=[5, 6, 7, 8], false_negative=[15, 25, 35, 45])
+    for act in ([True, False, False, True], np.array([1, 0, 0, 1]), np.array([True, False, False, True], dtype=object)):
+        assert outcome.money(act).tolist() == [5.0, 25.0, 0.0, 0.0]
+        assert outcome.money(act, 3.0).tolist() == [15.0, 25.0, 0.0, 0.0]
+    for act in ([True], [True, False], True, np.ones((2, 4), dtype=bool), np.ones((4, 1), dtype=bool)):
+        with pytest.raises(ValueError, match=r"^act must hold True or False for each of the 4 rows, got shape \(.*\)"):
+            outcome.money(act)
+    for act, odd in (
+        ([0.3, 0.0, 1.0, 0.9], "0.3 at index 0"),
+        ([1, 0, 2, 0], "2 at index 2"),
+        ([1, np.nan, 0, 0], "nan"),
+    ):
+        with pytest.raises(ValueError, match=f"^act must hold True or False, got {odd}.*thresholds"):
+            outcome.money(act)
+    with pytest.raises(ValueError, match=r"^act must be numeric, got 'yes' at index 0"):
+        outcome.money(["yes", "no", "no", "yes"])
+    for factor in (-1.0, 0.0, np.inf, "2"):
+        with pytest.raises(ValueError, match=r"^factor must be a"):
+            outcome.money([True] * 4, factor)
+
+
+@pytest.mark.parametrize("length", [1, 3, 5])
+def test_scores_of_other_rows_are_not_mapped(length):
+    outcome = RowCosts([0, 1, 0, 1], false_positive=5, false_negative=[15, 25, 35, 45])
+    with pytest.raises(ValueError, match=f"^y_true and y_prob must have the same length, got 4 and {length}"):
+        outcome.scores([0.1] * length)
+
+
 def test_rows_without_stake_or_weight_have_no_share():
     outcome = RowCosts([0, 1, 1], false_positive=[5, 5, 0], false_negative=[15, 15, 0], sample_weight=[1, 1, 0])
     assert outcome.n_set_aside == 0

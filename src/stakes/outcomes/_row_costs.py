@@ -271,6 +271,8 @@ class RowCosts(Outcome):
         """
         check_same_order(y_true=self, score=score)
         p = check_scores(to_array(score, "y_prob"), "y_prob")
+        if len(p) != len(self.y):
+            raise ValueError(f"y_true and y_prob must have the same length, got {len(self.y)} and {len(p)}.")
         found = np.empty(len(p))
         with np.errstate(divide="ignore", invalid="ignore"):
             for part in blocks(len(p), 1 << 15):  # blocks that fit the cache
@@ -312,13 +314,13 @@ class RowCosts(Outcome):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.decided, np.nan, a / (a + self.false_negative))
 
-    def money(self, act: Bools, factor: float = 1.0) -> Floats:
+    def money(self, act: ArrayLike, factor: float = 1.0) -> Floats:
         """Return what decisions cost in each row.
 
         Parameters
         ----------
-        act : ndarray of shape (n,)
-            Which rows are acted on; those set aside are decided already.
+        act : array_like of shape (n,)
+            Which rows are acted on, True or False; those set aside are decided already.
         factor : float, default 1
             By how much false positives cost more than stated.
 
@@ -336,9 +338,26 @@ class RowCosts(Outcome):
         [5.0, 45.0]
         """
         check_same_order(y_true=self, act=act)
-        if factor != 1.0 and self.n_set_aside:
+        chosen, times = self._read_act(act), check_factor(factor)
+        if times != 1.0 and self.n_set_aside:
             raise ValueError(f"factor must be 1 where rows are set aside ({self.n_set_aside}), got {factor}.")
-        return self.charged(np.where(act, factor, 0.0), np.where(act, 0.0, 1.0))
+        return self.charged(np.where(chosen, times, 0.0), np.where(chosen, 0.0, 1.0))
+
+    def _read_act(self, act: ArrayLike) -> Bools:
+        """Return a decision of each row, or raise: probabilities are none."""
+        found = to_array(act, "act")
+        if found.shape != self.y.shape:
+            raise ValueError(
+                f"act must hold True or False for each of the {len(self.y)} rows, got shape {found.shape}."
+            )
+        if found.dtype == bool:
+            return found
+        values = to_floats(found, "act")
+        odd = np.flatnonzero((values != 0.0) & (values != 1.0))
+        if len(odd):
+            remedy = "compare probabilities with thresholds(), or take the decisions of decide_rows"
+            raise ValueError(f"act must hold True or False, got {values[odd[0]]:g} at index {odd[0]}: {remedy}.")
+        return values == 1.0
 
     def charged(self, negative: Floats, positive: Floats) -> Floats:
         """Cost of each row if mistakes on negatives and positives cost these multiples of the stated amounts."""
