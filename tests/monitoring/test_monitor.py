@@ -181,8 +181,9 @@ def test_what_cannot_be_watched_is_refused_by_name(reference):
         CostMonitor(COSTS, budget=0.05, tolerance=0.1)
     with pytest.raises(ValueError, match="bounded losses"):
         CostMonitor(costs.LogOddsUniform(0, 1), budget=0.05)
-    with pytest.raises(ValueError, match="budget must lie above 0 and below"):
-        CostMonitor(COSTS, budget=2.0)
+    for budget in (2.0, 0.825, 0, -0.05, math.nan):  # from what every row costs at most on, no rise is possible
+        with pytest.raises(ValueError, match=r"budget must lie above 0 and below 0\.825, the most that a row can cost"):
+            CostMonitor(COSTS, budget=budget)
     with pytest.raises(ValueError, match='rule="optimal"'):
         CostMonitor(COSTS, reference=kept(rule="optimal"), model="new")
     with pytest.raises(ValueError, match="reference must be a KeptEvaluation, got float"):
@@ -361,6 +362,26 @@ def test_limits_hold_at_all_of_alpha_about_the_mean_of_the_reference(reference):
         for u in (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
     )
     assert monitor.update_sums(1, n=n, total=total, squares=squares).limits[0] == pytest.approx(lower, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", ["day", "row", "exact"])
+def test_a_reference_in_which_no_row_cost_anything_is_watched_against_its_upper_limit(unit):
+    y = np.arange(400) % 2
+    kept = KeptEvaluation.of(evaluate(y, {"m": np.where(y == 1, 0.9, 0.01)}, costs=COSTS))
+    monitor = CostMonitor(COSTS, reference=kept, unit=unit, force=True)
+    assert monitor.reference.mean == 0.0 < monitor.budget < 0.1
+    for day in range(60):
+        cost = np.zeros(200)
+        cost[:40] = 0.8
+        monitor.update_costs(day, cost if day % 2 else np.zeros(200))
+    low, high = monitor.limits  # about the budget, which was known before
+    n, total, squares = (60, 60 * 0.08, 30 * 0.16**2) if unit == "day" else (12_000, 960.0, 768.0)
+    spread = squares - 2 * monitor.budget * total + n * monitor.budget**2
+    bets = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+    price = [(-math.log(1 - u) - u) * spread / monitor.budget + math.log(22 / 0.05) * monitor.budget for u in bets]
+    assert low == pytest.approx(max(0.0, *((total - each / u) / n for u, each in zip(bets, price, strict=True))))
+    assert low < monitor.mean < high < 0.825
+    assert CostMonitor.from_json(monitor.to_json()).limits == monitor.limits
 
 
 def test_an_upper_limit_below_the_budget_is_of_the_mean_since_the_first_day():
