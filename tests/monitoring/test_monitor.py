@@ -522,6 +522,31 @@ def test_several_share_alpha_and_enter_together():
     assert watch.group_columns == ["place"]
 
 
+def test_rows_and_sums_of_several_that_do_not_fit_are_refused_by_name():
+    y, score = rows(1000, 5)
+    kept = KeptEvaluation.of(evaluate(y, {"new": score}, costs=COSTS, groups={"place": np.arange(1000) % 2}))
+    watch = CostMonitors(COSTS, reference=kept)
+    place, state = {"place": [0, 1, 0, 1]}, watch.to_json()
+    for given in (score[:3], score[:5], np.column_stack([1.0 - score[:5], score[:5]])):
+        with pytest.raises(
+            ValueError, match=rf"^y_prob\['new'\] must have 4 values, as y_true has, got {len(given)}\."
+        ):
+            watch.update(1, [0, 1, 0, 1], {"new": given}, groups=place)
+    for groups in ("place", [0, 1, 0, 1], np.arange(4)):
+        with pytest.raises(ValueError, match="groups must be columns by name, got"):
+            watch.update(1, [0, 1, 0, 1], {"new": score[:4]}, groups=groups)
+    for given, got in ((5, "5"), ([10, 1.0, 0.5], r"\[10, 1.0, 0.5\]"), ({"n": 5}, r"\['n'\]")):
+        with pytest.raises(ValueError, match=rf"sums\['new'\] must hold n, total, squares.* got .*{got}"):
+            watch.update_sums(1, {"new": given})
+    with pytest.raises(ValueError, match=r"models must be a list of names, got 'new': pass \['new'\]"):
+        CostMonitors(COSTS, reference=kept, models="new")
+    for alpha in (2.0, 0.0, 1, "0.05"):  # that of all together, not of each
+        with pytest.raises(ValueError, match=r"^alpha must (lie in \(0, 1\)|be a number), got"):
+            CostMonitors(COSTS, reference=kept, alpha=alpha)
+    assert watch.to_json() == state
+    assert watch.update(1, [0, 1, 0, 1], {"new": score[:4]}, groups=place).monitors["new, place = 0"].n_rows == 2
+
+
 def test_two_columns_are_read_by_the_label_that_the_reference_kept():
     y, score = rows(400, 5)
     label, two = np.where(y == 1, "bad", "good"), np.column_stack([score, 1.0 - score])  # in the order of the labels

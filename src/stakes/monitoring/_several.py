@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from stakes.base.validation import (
+    brief,
     check_kind,
     check_same_order,
+    check_unit,
     is_missing,
     match_label,
     one_of,
@@ -87,6 +89,8 @@ class CostMonitors(Tabular):
         force: bool = False,
     ) -> None:
         check_kind(reference, "reference", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
+        if isinstance(models, str):
+            raise ValueError(f"models must be a list of names, got {models!r}: pass [{models!r}].")
         chosen = list(reference.tables if models is None else models)
         unknown = next((name for name in chosen if name not in reference.tables), None)
         if unknown is not None or not chosen:
@@ -95,7 +99,8 @@ class CostMonitors(Tabular):
         for (column, group, model), (table, _) in reference.groups.items():
             if model in chosen:
                 tables[_new_name(model, column, group, tables)] = model, table
-        asked: dict[str, Any] = {"tolerance": tolerance, "alpha": alpha / len(tables), "unit": unit, "force": force}
+        level = check_unit(alpha, "alpha", open_low=True, open_high=True)
+        asked: dict[str, Any] = {"tolerance": tolerance, "alpha": level / len(tables), "unit": unit, "force": force}
         days = _days_of(reference_days, list(tables))
         self.monitors = {}
         for name, (model, table) in tables.items():
@@ -146,6 +151,8 @@ class CostMonitors(Tabular):
             got = ", ".join(map(repr, y_prob)) if isinstance(y_prob, Mapping) else type(y_prob).__name__
             watched = ", ".join(map(repr, self.models))
             raise ValueError(f"y_prob must hold the models that are watched, {watched}, got {got}.")
+        if not (groups is None or isinstance(groups, Mapping)):
+            raise ValueError(f"groups must be columns by name, got {brief(groups)}.")
         check_same_order(y_true=y_true, y_prob=y_prob, groups=groups)
         labels = to_array(y_true, "y_true")
         # which of two columns is positive is seen from all labels: those of a group may be of one class
@@ -154,6 +161,9 @@ class CostMonitors(Tabular):
         scores = {
             name: pick_positive_column(values, known, pos_label, f"y_prob[{name!r}]") for name, values in y_prob.items()
         }
+        for name, each in scores.items():
+            if len(each) != len(labels):
+                raise ValueError(f"y_prob[{name!r}] must have {len(labels)} values, as y_true has, got {len(each)}.")
         found: dict[str, DaySums] = {}
         for name, model, rows in self._parts(labels, groups or {}):
             if rows.any():
@@ -193,11 +203,10 @@ class CostMonitors(Tabular):
         lacking = next((name for name in self.models if name not in sums), None)
         if unknown is not None or lacking is not None:
             raise ValueError(f"sums must hold {', '.join(map(repr, self.monitors))}, got {', '.join(map(repr, sums))}.")
-        odd = next((name for name, given in sums.items() if not _NEEDED <= set(given) <= _NEEDED | {"promised"}), None)
-        if odd is not None:
-            raise ValueError(
-                f"sums[{odd!r}] must hold n, total, squares and, if known, promised, got {list(sums[odd])}."
-            )
+        for name, given in sums.items():
+            if not (isinstance(given, Mapping) and _NEEDED <= set(given) <= _NEEDED | {"promised"}):
+                got = list(given) if isinstance(given, Mapping) else brief(given)
+                raise ValueError(f"sums[{name!r}] must hold n, total, squares and, if known, promised, got {got}.")
         return self._take(day, {name: self.monitors[name]._sums_of(**given) for name, given in sums.items()})
 
     def _sums(self, y: Any, scores: Mapping[str, Any], groups: Mapping[str, Any] | None) -> dict[str, dict[str, float]]:
