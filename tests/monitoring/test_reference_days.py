@@ -106,6 +106,30 @@ def test_a_plan_takes_the_variance_of_the_stated_days_and_keeps_it(sizes):
     assert CostMonitor.from_json(json.dumps(state)).reference.day_variance == 0.0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_few_days_of_unlike_size_widen_the_limit_by_student_and_vary_as_one_random_effect_does(seed, costs_of_rows):
+    rng = np.random.default_rng(seed)
+    counts = [moved_day(rng, 0.8, size) for size in (60, 200, 500, 900, 2000)]
+    kept, days = from_days(counts, costs_of_rows)
+    rows = [np.repeat(costs_of_rows.ravel(), day.ravel()) for day in counts]
+    ratio = stats.f_oneway(*rows).statistic
+    assert ratio > 1.0
+    plain, stated = (CostMonitor(COSTS, reference=kept, alpha=0.1, reference_days=each) for each in (None, days))
+    wider = math.sqrt(ratio) * stats.t.ppf(0.95, 4) / stats.norm.ppf(0.95)
+    mean = np.concatenate(rows).mean()
+    assert stated.budget == pytest.approx(mean + wider * (plain.budget - mean), rel=1e-9)
+    assert plain.reference.day_variance == 0.0
+    # the mean square between days is expected to be that within them plus size times the variance of days
+    day = np.repeat(np.eye(5), [len(each) for each in rows], axis=0)
+    size = (np.trace(day.T @ day) - np.sum(day.sum(axis=0) ** 2) / len(day)) / 4.0
+    within = sum(((each - each.mean()) ** 2).sum() for each in rows) / (len(day) - 5)
+    assert stated.reference.day_variance == pytest.approx((ratio - 1.0) * within / size, rel=1e-9)
+    kept, alike = from_days([counts[0]] * 40, costs_of_rows)
+    same = [CostMonitor(COSTS, reference=kept, reference_days=each) for each in (None, alike)]
+    assert same[0].budget == same[1].budget  # days that differ less than chance narrow no limit
+    assert same[1].reference.day_variance == 0.0
+
+
 def test_independent_rows_in_days_leave_the_budget_near_what_rows_give(costs_of_rows):
     rng = np.random.default_rng(0)
     kept, days = from_days([moved_day(rng, 0.0) for _ in range(365)], costs_of_rows)
