@@ -203,9 +203,10 @@ class CostMonitors(Tabular):
         lacking = next((name for name in self.models if name not in sums), None)
         if unknown is not None or lacking is not None:
             raise ValueError(f"sums must hold {', '.join(map(repr, self.monitors))}, got {', '.join(map(repr, sums))}.")
-        for name, given in sums.items():
-            if not (isinstance(given, Mapping) and _NEEDED <= set(given) <= _NEEDED | {"promised"}):
-                got = list(given) if isinstance(given, Mapping) else brief(given)
+        each: Any
+        for name, each in sums.items():
+            if not (isinstance(each, Mapping) and _NEEDED <= set(each) <= _NEEDED | {"promised"}):
+                got = list(each) if isinstance(each, Mapping) else brief(each)
                 raise ValueError(f"sums[{name!r}] must hold n, total, squares and, if known, promised, got {got}.")
         return self._take(day, {name: self.monitors[name]._sums_of(**given) for name, given in sums.items()})
 
