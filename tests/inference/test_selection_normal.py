@@ -130,7 +130,7 @@ def test_largest_of_independent_errors_has_a_quantile_in_closed_form(count, leve
     one = level ** (1.0 / count)
     for two_sided, exact in ((False, NormalDist().inv_cdf(one)), (True, NormalDist().inv_cdf(0.5 + one / 2.0))):
         found = largest_quantile(np.eye(count), np.zeros((count, 1)), level, two_sided=two_sided)
-        assert found == pytest.approx(exact, abs=1e-10)
+        assert found == pytest.approx(exact, abs=1e-11 if count <= 200 else 1e-10)
 
 
 @pytest.mark.parametrize("count", [2, 5, 33, 90])

@@ -15,7 +15,7 @@ from stakes.base.validation import BinarySample, Bools, Floats, Integers, blocks
 
 # Which values are the lowest where some differ by rounding alone.
 
-_ROUNDING = 64 * np.finfo(float).eps
+EQUAL = 64 * np.finfo(float).eps  # of values: what two equal ones leave is rounding, not a difference
 
 
 def ascending(values: Sequence[float] | Floats) -> list[int]:
@@ -30,7 +30,7 @@ def ascending(values: Sequence[float] | Floats) -> list[int]:
     groups: list[list[int]] = []
     lowest = math.nan  # of the group
     for value, place in sorted((float(value), place) for place, value in enumerate(values)):
-        if value - lowest <= _ROUNDING * abs(lowest):
+        if value - lowest <= EQUAL * abs(lowest):
             groups[-1].append(place)
         else:
             groups.append([place])

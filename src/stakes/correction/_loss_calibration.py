@@ -103,7 +103,7 @@ def is_weighted(table: ScoreTable) -> bool:
 
 
 def _mean_weight(table: ScoreTable) -> tuple[float, bool]:
-    """Weight of a row, as large ones have it, and whether all rows have it."""
+    """Sum of squared weights over the sum of weights, and whether every row weighs as much."""
     pairs = (table.positives_squared, table.positives), (table.negatives_squared, table.negatives)
     unit = float((pairs[0][0].sum() + pairs[1][0].sum()) / table.total)
     return unit, all(np.allclose(squares, unit * weights, atol=0.0) for squares, weights in pairs)
@@ -594,8 +594,8 @@ class MultinomialData:
                 out[j, :, k, :] = out[k, :, j, :].T
         return out.reshape(classes * width, classes * width)
 
-    def most_information(self) -> Floats:
-        """A bound on the information whatever the probabilities are (Boehning 1992)."""
+    def information_bound(self) -> Floats:
+        """Upper bound of the information, whatever the probabilities are (Boehning 1992)."""
         classes = self.hits.shape[1]
         spread = 0.5 * (np.eye(classes) - 1.0 / (classes + 1))
         return np.kron(spread, self.design.T @ (self.design * self.weight[:, None]))
@@ -621,13 +621,13 @@ class MultinomialData:
 
 
 def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
-    """Fit by maximum likelihood, which is concave.
+    """Fit by maximum likelihood, which is concave, with damped Newton steps (Levenberg and Marquardt).
 
-    Where the step of Newton does not raise the likelihood, some of the most information is added, as little as will
-    do: far from the maximum the probabilities are next to 0 or 1, and the information is too small to go by. With all
-    of the most information every step raises it, but for rounding.
+    Far from the maximum all probabilities may be next to 0 or 1, and the information too small to go by. Where a Newton
+    step does not raise the likelihood, a share of the upper bound of the information is added to it, as small as
+    possible; with the whole bound every step raises the likelihood, but for rounding.
     """
-    coefficients, damping, most = start, 0.0, data.most_information()
+    coefficients, damping, bound = start, 0.0, data.information_bound()
     least = _TOLERANCE * float(data.weight.mean())
     value = data.log_likelihood(data.predictor(start))
     while True:
@@ -636,10 +636,10 @@ def fit_multinomial(data: MultinomialData, start: Floats) -> MultinomialFit:
         found = MultinomialFit(coefficients, information, value)
         gradient = (((data.hits - prob) * data.weight[:, None]).T @ data.design).ravel()
         newton = np.linalg.lstsq(information, gradient, rcond=None)[0]
-        if max(gradient @ newton, gradient @ np.linalg.solve(most, gradient)) <= least:
+        if max(gradient @ newton, gradient @ np.linalg.solve(bound, gradient)) <= least:
             return found
         while True:
-            step = np.linalg.solve(information + damping * most, gradient) if damping else newton
+            step = np.linalg.solve(information + damping * bound, gradient) if damping else newton
             coefficients = found.coefficients + step.reshape(start.shape)
             value = data.log_likelihood(data.predictor(coefficients))
             if value > found.log_likelihood:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from stakes.base.multiclass import refuse_both_classes
-from stakes.base.numerics import ascending
+from stakes.base.numerics import EQUAL, ascending
 from stakes.base.validation import BinarySample, by_name, check_flag, check_level, check_same_order, generator, one_of
 from stakes.core.options import Options, check_rule, check_units, evaluation_data
 from stakes.core.score_table import Rule, ScoreTable
@@ -437,7 +437,6 @@ def rank_models(names: Sequence[str], scores: Sequence[float], moments: Decision
 MOST_TRIED = 2000
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
 _LEAST_DRAWS = 4_000
-_EQUAL = 64 * np.finfo(float).eps  # of costs: what two equal ones leave is rounding, not a difference
 _FEW = 3
 _FIRST = 8  # rivals by which most fields are seen not to be equally correlated
 
@@ -594,7 +593,7 @@ class _Field:
     def first_place(self) -> tuple[int, list[int]]:
         """Index of the lowest cost; references win ties, since they need no model."""
         lowest = float(self.means.min())
-        tied = np.flatnonzero(self.means - lowest <= _EQUAL * abs(lowest)).tolist()
+        tied = np.flatnonzero(self.means - lowest <= EQUAL * abs(lowest)).tolist()
         return next((k for k in tied if self.is_reference[k]), tied[0]), tied
 
     def with_untried(self, n_tried: int | None) -> _Field:
@@ -638,7 +637,7 @@ class _Field:
         found |= dict.fromkeys((self.names[k] for k in places if k not in others), (0.0, 0.0, 0.0))
         reach = self.spread(others, first).reach(critical) if len(others) else np.empty(0)
         gaps = self.means[others] - self.means[first]
-        gaps = np.where(np.abs(gaps) <= _EQUAL * (np.abs(self.means[others]) + abs(self.means[first])), 0.0, gaps)
+        gaps = np.where(np.abs(gaps) <= EQUAL * (np.abs(self.means[others]) + abs(self.means[first])), 0.0, gaps)
         for k, gap, far in zip(others, gaps, reach, strict=True):
             found[self.names[k]] = float(gap), float(gap - far), float(gap + far)
         return found
