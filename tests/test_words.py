@@ -27,6 +27,7 @@ NOT_TO_USE = {
 }
 ONLY_OF_PAGES = r"stands? for"  # "k stands for k equal rows" in a message is plain enough
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
+ANY = re.compile(rf"\b({'|'.join(NOT_TO_USE)})\b", re.IGNORECASE)
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -38,9 +39,9 @@ def prose(text):
 
 def relapses(text):
     """Return the words of the list that a text uses, each with its line and what to say instead."""
-    found = []
-    for words, instead in NOT_TO_USE.items():
-        for match in re.finditer(rf"\b({words})\b", text.replace("\n", " "), re.IGNORECASE):
+    found, flat = [], text.replace("\n", " ")
+    for words, instead in NOT_TO_USE.items() if ANY.search(flat) else ():
+        for match in re.finditer(rf"\b({words})\b", flat, re.IGNORECASE):
             line = text.count("\n", 0, match.start()) + 1
             found.append(f"line {line}: {match[0]!r}: say {instead}")
     return found

@@ -162,6 +162,7 @@ def test_a_gain_is_said_to_be_over_treating_all_and_less_than_one_positive_to_be
     assert rows_needed(question="auc", auc=0.8, prevalence=0.1, width=0.1).events == 84
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("normal", "width", "least", "most"),
     [((-5, 1), 1.0, 1.08, 1.3), ((2.5, 1.2), 1.0, 1.05, 1.3), ((-3, 1), 0.4, 0.97, 1.06)],
