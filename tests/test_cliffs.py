@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import _whole, cliffs
 
+HERE = cliffs.instructions()
 MEASURED = _whole.Pair("compare", 100, 2.0, 1e6, "numpy sort", 1.0, 1e6, ratio=2.0)
 
 
@@ -72,9 +73,11 @@ def test_check_fails_on_a_loss_and_write_keeps_other_lines(tmp_path, monkeypatch
     monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([MEASURED], []))
     monkeypatch.setattr(cliffs, "ROWS", chosen("compare"))
     ask = {"only": "", "small": True, "check": False, "write": False}
-    cliffs.TABLE.write_text(json.dumps(_whole.records([replace(MEASURED, name="other")])), encoding="utf-8")
+    others = {"another": [1], HERE: _whole.records([replace(MEASURED, name="other")])}
+    cliffs.TABLE.write_text(json.dumps(others), encoding="utf-8")
     cliffs.run(Namespace(**ask | {"write": True}))
-    assert [line["name"] for line in json.loads(cliffs.TABLE.read_text(encoding="utf-8"))] == ["other", "compare"]
+    tables = json.loads(cliffs.TABLE.read_text(encoding="utf-8"))
+    assert (tables["another"], [line["name"] for line in tables[HERE]]) == ([1], ["other", "compare"])
     cliffs.run(Namespace(**ask | {"check": True}))
     monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, ratio=9.0)], []))
     with pytest.raises(SystemExit, match="compare at 100: 9 x its limit, 2 x committed"):
@@ -84,12 +87,20 @@ def test_check_fails_on_a_loss_and_write_keeps_other_lines(tmp_path, monkeypatch
 
 def test_a_loss_that_is_gone_when_measured_anew_is_not_told(tmp_path, monkeypatch):
     monkeypatch.setattr(cliffs, "TABLE", tmp_path / "cliffs.json")
-    cliffs.TABLE.write_text(json.dumps(_whole.records([MEASURED])), encoding="utf-8")
+    cliffs.TABLE.write_text(json.dumps({HERE: _whole.records([MEASURED])}), encoding="utf-8")
     ratios = iter([9.0, 2.1, 9.0])
     monkeypatch.setattr(cliffs, "run_rows", lambda *_, **__: ([replace(MEASURED, ratio=next(ratios))], []))
     monkeypatch.setattr(cliffs, "ROWS", chosen("compare"))
     cliffs.run(Namespace(only="", small=True, check=True, write=False))
     assert next(ratios) == 9.0
+
+
+def test_ratios_of_another_kind_of_processor_are_no_check(tmp_path, monkeypatch):
+    monkeypatch.setattr(cliffs, "TABLE", tmp_path / "cliffs.json")
+    monkeypatch.setattr(cliffs, "instructions", lambda: "newer")
+    cliffs.TABLE.write_text(json.dumps({"older": _whole.records([MEASURED])}), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"ratios of processors with older, none with newer: add --write\."):
+        cliffs.run(Namespace(only="", small=True, check=True, write=False))
 
 
 def test_the_ratio_is_the_middle_one_of_neighbouring_runs():
@@ -98,6 +109,6 @@ def test_the_ratio_is_the_middle_one_of_neighbouring_runs():
 
 
 def test_every_row_of_the_committed_table_exists():
-    names = {row.name for row in cliffs.ROWS}
-    lines = json.loads(Path(cliffs.__file__).with_name("cliffs.json").read_text(encoding="utf-8"))
-    assert {line["name"] for line in lines} <= names
+    names = {row.name for row in (*cliffs.ROWS, cliffs.BOOSTED)}  # the last is in ROWS only beside XGBoost
+    tables = json.loads(Path(cliffs.__file__).with_name("cliffs.json").read_text(encoding="utf-8"))
+    assert {line["name"] for lines in tables.values() for line in lines} <= names
