@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stakes import ScoreTable, TimeToEvent, metric_interval
+from stakes.base.validation import check_sample
 from stakes.inference import bootstrap, select_best
 from stakes.inference._bootstrap import KINDS, OutcomeSource, draw_blocks, draw_clusters, draw_rows
 
@@ -16,21 +17,23 @@ ROWS = {"event": (TIME <= LEFT).astype(int), "time": np.minimum(TIME, LEFT).roun
 OUTCOME = TimeToEvent(**ROWS, horizon=0.7)
 SITES = np.arange(N) // 10
 DRAWS = {
-    "rows": ({}, draw_rows([np.arange(N)], N)),
-    "clusters": ({"clusters": SITES}, draw_clusters(SITES)),
-    "blocks": ({"block_length": 7}, draw_blocks(N, 7)),
+    "rows": ({}, lambda sites: draw_rows([np.arange(len(sites))], len(sites))),
+    "clusters": ({"clusters": SITES}, draw_clusters),
+    "blocks": ({"block_length": 7}, lambda sites: draw_blocks(len(sites), 7)),
 }
 
 
 @pytest.mark.parametrize("scheme", DRAWS)
 @pytest.mark.parametrize("weight", [None, RNG.integers(0, 4, N)], ids=["alone", "weighted"])
 def test_resamples_are_those_of_the_rows_that_are_drawn(scheme, weight):
-    outcome, (options, draw) = TimeToEvent(**ROWS, horizon=0.7, sample_weight=weight), DRAWS[scheme]
+    outcome, (options, drawing) = TimeToEvent(**ROWS, horizon=0.7, sample_weight=weight), DRAWS[scheme]
+    counted = np.arange(N) if weight is None else np.flatnonzero(weight)
+    draw = drawing(SITES[counted])
     scores = {"a": RISK, "b": RISK[::-1]}
     found = bootstrap(outcome, scores, "bounded_brier_loss", n_resamples=20, random_state=3, **options)
     rng = np.random.default_rng(3)
     for row in found.replicates:
-        drawn = np.repeat(np.arange(N), draw(rng))
+        drawn = np.repeat(counted, draw(rng))
         again = outcome.take(drawn)
         for value, score in zip(row[:, 0], scores.values(), strict=True):
             loss = np.average((score[drawn] - again.y) ** 2, weights=again.weight)
@@ -64,9 +67,20 @@ def test_resamples_that_end_before_the_horizon_are_drawn_again_and_counted():
 
 def test_resamples_that_never_reach_the_horizon_are_refused():
     outcome = TimeToEvent(event=[0, 1], time=[1, 9], horizon=6)
-    source = OutcomeSource.of(outcome, [[0.1, 0.2]], {}, lambda _rng: np.array([2, 0]))
+    source = OutcomeSource.of(outcome, [check_sample(outcome, [0.1, 0.2])], lambda _rng: np.array([2, 0]))
     with pytest.raises(ValueError, match=r"100 resamples in a row end before the horizon 6: .* followed to it \(1\)"):
         source.tables(np.random.default_rng(0))
+
+
+def test_resamples_without_a_known_row_are_drawn_again_where_censoring_is_given():
+    outcome = TimeToEvent(event=[1, 0, 0, 0, 0, 0], time=[1, 9, 1, 1, 1, 1], horizon=2, censoring=[0.9] * 6)
+    found = bootstrap(outcome, np.linspace(0.1, 0.6, 6), lambda table: table.prevalence, n_resamples=50, random_state=1)
+    draw, rng, redrawn = draw_rows([np.arange(6)], 6), np.random.default_rng(1), 0
+    for (value,) in found.replicates[:, 0]:
+        while not (counts := draw(rng))[:2].any():
+            redrawn += 1
+        assert value == pytest.approx(counts[0] / counts[:2].sum())
+    assert found.redrawn == redrawn > 0
 
 
 def test_metric_of_a_table_and_known_censoring():

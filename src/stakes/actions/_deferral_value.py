@@ -29,9 +29,10 @@ from stakes.base.validation import (
 from stakes.core.options import Options, refuse_weighing
 from stakes.core.score_table import ScoreTable, row_losses, table_integral
 from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs, as_deferral
-from stakes.inference import CostRows, Estimate, Selection, check_dependence, few_carry, select
+from stakes.inference import CostRows, Estimate, Selection, few_carry, select
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, level_name, number, percent, stated
+from stakes.variance.dependence import clusters_of
 from stakes.variance.sums import worst_losses
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.
@@ -446,7 +447,7 @@ def evaluate_deferral(
     refuse_weighing(y_true, "evaluate_deferral")
     sample = asked.data(y_true, y_prob, amounts=True).rows
     cap = _checked(capacity, asked.costs, sample)
-    codes, _ = check_dependence(clusters, None, len(sample.y), sample_weight)
+    codes = clusters_of(sample, clusters, sample_weight)
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
     # folds and draws depend on the places of rows, so that these are sorted first

@@ -153,6 +153,13 @@ class Origin:
         return int(np.count_nonzero(self.outcome.present))
 
     @property
+    def among_present(self) -> NDArray[np.intp]:
+        """Positions of the known rows among those of positive sample weight."""
+        if self.outcome.sample_weight is None:
+            return self.places
+        return np.asarray(np.cumsum(self.outcome.present)[self.places] - 1)
+
+    @property
     def as_weights(self) -> bool:
         """Whether errors are those of ordinary weighted rows: no estimated weights, and every class known."""
         complete = self.among is None and len(self.places) == self.n_rows

@@ -391,7 +391,8 @@ SCORE_HINT = (
 class BinarySample:
     """Clean rows: labels as booleans, scores as float64, weights as float64 or None for all ones.
 
-    ``origin`` says where they stand among the rows of an outcome that knows the class of some only, or weighs them.
+    ``origin`` says where they stand among the rows of an outcome that knows the class of some only, or weighs them;
+    ``given_weight`` are the sample weights of all rows of one that does neither, some of which are zero.
     """
 
     y: Bools
@@ -399,6 +400,7 @@ class BinarySample:
     weight: Floats | None
     origin: Origin | None = None
     about: str = ""
+    given_weight: Floats | None = None
 
     def arranged(self, order: NDArray[np.intp]) -> BinarySample:
         """Return the rows in another order."""
@@ -427,7 +429,8 @@ def check_sample(
         y_prob = _of_outcome(y_true, y_prob, name)
         if y_true.plain:
             options |= {"sample_weight": y_true.sample_weight, "keep_zero_weight": keep_zero_weight}
-            return replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
+            found = replace(check_sample(y_true.y, y_prob, **options), about=y_true.about)
+            return found if len(found.y) == len(y_true.y) else replace(found, given_weight=y_true.sample_weight)
         return replace(_outcome_sample(y_true, y_prob, options, per_row=keep_zero_weight), about=y_true.about)
     labels, columns = to_array(y_true, "y_true"), to_array(y_prob, name)
     if labels.ndim != 1:

@@ -144,7 +144,7 @@ def evaluate_rows(rows: Mapping[str, BinarySample], options: Options, **about: A
             for table, sample in zip(tables, samples, strict=True)
         ]
     paired = inference.PairedRows.of(samples, options)
-    groups = check_groups(options, len(paired.y), paired.origin)
+    groups = check_groups(options, len(paired.y), samples[0])
     moments = inference.Decisions.from_scores(paired, options.costs, options.plain_rule, constants=True)
     by_group = evaluate_groups(tuple(rows), paired, groups, options)
     return _assemble(tuple(rows), tables, moments, options, rows=paired, groups=by_group, **about)

@@ -65,8 +65,6 @@ from stakes.variance.sums import sum_powers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stakes.base.outcome import Origin
-
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -105,11 +103,13 @@ class Grouping:
         return np.split(np.argsort(code, kind="stable"), ends[:-1])[1:]
 
 
-def check_groups(options: Options, n_rows: int, origin: Origin | None = None) -> dict[str, Grouping]:
+def check_groups(options: Options, n_rows: int, sample: BinarySample | None = None) -> dict[str, Grouping]:
     """Group of each row that counts, by what divides them; or raise."""
-    groups, weight = options.groups, options.sample_weight
+    groups, weight, origin = options.groups, options.sample_weight, None
     if groups is None:
         return {}
+    if sample is not None:
+        weight, origin = weight if sample.given_weight is None else sample.given_weight, sample.origin
     columns = by_name(groups, "groups") if isinstance(groups, Mapping) else {"group": groups}
     if not columns:
         raise ValueError("groups must name at least one column, got none.")
@@ -129,6 +129,7 @@ def _grouping(values: Any, name: str, n_rows: int, present: Bools | None) -> Gro
     missing = np.array([is_missing(value) for value in distinct])
     if missing.any():
         row = int(missing[codes].argmax())
+        row = row if present is None else int(np.flatnonzero(present)[row])
         raise ValueError(f"groups must name the group of every row, got a missing one in row {row}.")
     names, merged = group_names(distinct, name)
     return Grouping(names, merged[codes], found)

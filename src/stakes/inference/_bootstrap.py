@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stakes.base import validation
-from stakes.core.options import evaluation_data, refuse_weighing
+from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import ScoreTable
 from stakes.inference._area import metric_range
 from stakes.metrics import METRICS, guess_metric
@@ -26,7 +26,7 @@ from stakes.outcomes import BeyondFollowUpError, TimeToEvent
 from stakes.outputs.hooks import time_left
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import guess, level_name
-from stakes.variance.dependence import check_dependence
+from stakes.variance.dependence import clusters_of, dependence_of
 from stakes.variance.sums import Clusters, members
 
 Draw = Callable[[np.random.Generator], validation.Integers]
@@ -254,15 +254,14 @@ class OutcomeSource:
     redrawn: int = 0
 
     @classmethod
-    def of(cls, outcome: TimeToEvent, scores: Sequence[Any], data: Mapping[str, Any], draw: Draw) -> Self:
-        """Build the source from all rows of the outcome."""
-        models = []
-        for score in scores:
-            origin = evaluation_data(outcome, score, **data).rows.origin
-            if origin is None:
+    def of(cls, outcome: TimeToEvent, samples: Sequence[validation.BinarySample], draw: Draw) -> Self:
+        """Build the source from all rows of the outcome that have a weight."""
+        models, use = [], outcome.present
+        for sample in samples:
+            if sample.origin is None:
                 raise TypeError("rows with the status of some unknown come from a TimeToEvent")
-            models.append(cells_by_score(origin.score, outcome.y))
-        return cls(outcome, models, draw)
+            models.append(cells_by_score(sample.origin.score[use], outcome.y[use]))
+        return cls(outcome if use.all() else outcome.take(use), models, draw)
 
     def tables(self, rng: np.random.Generator, _workspace: Workspace | None = None) -> list[ScoreTable]:
         """Draw one resampled table for each model, all from the same rows."""
@@ -607,9 +606,11 @@ def _source(
     if isinstance(y_true, TimeToEvent) and not y_true.plain:
         if prevalence is not None:
             raise ValueError("prevalence= cannot be given beside a TimeToEvent: the class of some rows is not known.")
-        draw, scheme = _rows_drawn(len(y_true.y), clusters, block_length, data["sample_weight"])
-        tables = [evaluation_data(y_true, values, **data).table for values in scores]
-        return OutcomeSource.of(y_true, scores, data, draw), tables, scheme
+        samples = [evaluation_data(y_true, values, **data).rows for values in scores]
+        codes, _ = dependence_of(samples[0], clusters, None)
+        draw, scheme = _rows_drawn(int(np.count_nonzero(y_true.present)), codes, block_length)
+        tables = [EvaluationData(sample, None).table for sample in samples]
+        return OutcomeSource.of(y_true, samples, draw), tables, scheme
     refuse_weighing(y_true, "bootstrap")
     given = isinstance(y_true, ScoreTable)
     if clusters is None and block_length is None and (given or (len(scores) == 1 and data["sample_weight"] is None)):
@@ -619,9 +620,10 @@ def _source(
     if given:
         raise ValueError("clusters= and block_length= need the rows: pass y_true and y_prob instead of a ScoreTable.")
     samples = [evaluation_data(y_true, values, **data).rows for values in scores]
-    draw, scheme = _rows_drawn(len(samples[0].y), clusters, block_length, data["sample_weight"])
-    if scheme == "clusters":
-        _warn_of_a_large_cluster(clusters, samples[0], data, by_class=prevalence is not None or not data["probability"])
+    codes = clusters_of(samples[0], clusters, data["sample_weight"])
+    draw, scheme = _rows_drawn(len(samples[0].y), codes, block_length)
+    if codes is not None:
+        _warn_of_a_large_cluster(codes, samples[0], by_class=prevalence is not None or not data["probability"])
     if scheme == "rows":
         order = validation.settled_order(*(sample.score for sample in samples), samples[0].y, samples[0].weight)
         samples = [sample.arranged(order) for sample in samples]
@@ -634,9 +636,8 @@ def _source(
     return RowSource.of(samples, draw, prevalence), tables, scheme
 
 
-def _rows_drawn(n: int, clusters: Any, block_length: Any, sample_weight: Any) -> tuple[Draw, str]:
+def _rows_drawn(n: int, codes: validation.Integers | None, block_length: Any) -> tuple[Draw, str]:
     """Return the function that draws rows, and the name of the scheme."""
-    codes, _ = check_dependence(clusters, None, n, sample_weight)
     if codes is not None:
         return draw_clusters(codes), "clusters"
     if block_length is not None:
@@ -681,13 +682,8 @@ def _reporter(*, progress: bool | Callable[[int, int], object]) -> Callable[[int
     return write
 
 
-def _warn_of_a_large_cluster(
-    clusters: Any, sample: validation.BinarySample, data: dict[str, Any], *, by_class: bool
-) -> None:
-    codes, _ = check_dependence(clusters, None, len(sample.y), data["sample_weight"])
+def _warn_of_a_large_cluster(codes: validation.Integers, sample: validation.BinarySample, *, by_class: bool) -> None:
     weight = np.ones(len(sample.y)) if sample.weight is None else sample.weight
-    if codes is None:
-        return
     reason = Clusters(codes, weight / weight.sum(), members(sample.y) if by_class else ()).reason()
     if reason:
         warnings.warn(f"{reason}, and these are too short.", stacklevel=4)

@@ -588,7 +588,7 @@ class TimeToEvent(Outcome):
     def _refuse_beyond(self) -> None:
         if self.follow_up.given is not None:
             if not self.weight.any():
-                raise ValueError(f"no row has a known status at the horizon {self.horizon:g}.")
+                raise BeyondFollowUpError(f"no row has a known status at the horizon {self.horizon:g}.")
             return
         ends = [stratum for stratum in self._censoring.strata if stratum.beyond]
         if not ends:

@@ -40,8 +40,8 @@ def rows_by_class(rows: PairedRows) -> Floats:
 
 
 def _clusters_of(rows: PairedRows) -> NDArray[np.intp] | None:
-    """The cluster of each row that counts; those of a follow-up are held for all of its rows."""
-    return rows.clusters if rows.clusters is None or rows.origin is None else rows.clusters[rows.origin.places]
+    """The cluster of each row that counts; those of an outcome are held for all of its rows of positive weight."""
+    return rows.clusters if rows.clusters is None or rows.origin is None else rows.clusters[rows.origin.among_present]
 
 
 def inverse_degrees(evaluation: Evaluation, chosen: Sequence[int], counts: Floats) -> Floats:

@@ -99,12 +99,24 @@ def dependence_of(
     sample: validation.BinarySample, clusters: Any, lags: Any, sample_weight: Any = None
 ) -> tuple[validation.Integers | None, int | Literal["auto"] | None]:
     """Check the dependence of a sample's rows; where an outcome knows some rows only, that of all its rows."""
-    if sample.origin is None:
+    if sample.origin is None and sample.given_weight is None:
         return check_dependence(clusters, lags, len(sample.y), sample_weight)
+    n, weight = len(sample.y), sample.given_weight
+    if sample.origin is not None:
+        n, weight = sample.origin.n_rows, sample.origin.outcome.sample_weight
     # clusters may be those of the rows that count alone
-    n = sample.origin.n_rows
     counted = clusters is not None and validation.to_array(clusters, "clusters").shape[:1] == (n,)
-    return check_dependence(clusters, lags, n, None if counted else sample.origin.outcome.sample_weight)
+    return check_dependence(clusters, lags, n, None if counted else weight)
+
+
+def clusters_of(
+    sample: validation.BinarySample, clusters: Any, sample_weight: Any = None
+) -> validation.Integers | None:
+    """Codes of the clusters of a sample's own rows, given for these or for all rows of the outcome that they are of."""
+    if clusters is not None and validation.to_array(clusters, "clusters").shape[:1] == (len(sample.y),):
+        return check_dependence(clusters, None, len(sample.y))[0]
+    codes, _ = dependence_of(sample, clusters, None, sample_weight)
+    return codes if codes is None or sample.origin is None else _coded(codes[sample.origin.among_present])[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,118 @@
+"""A row of weight zero is as if absent, whatever stands beside an outcome: groups, clusters, resamples, the page."""
+
+import numpy as np
+import pytest
+
+from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, evaluate, metric_interval
+from stakes.actions import evaluate_deferral
+from stakes.inference import (
+    bootstrap,
+    calibration_summary,
+    confidence_band,
+    difference_band,
+    metric_difference,
+    select_best,
+)
+from stakes.report._carriers import most_degrees, rows_by_class, unit_ratios
+
+N = 120
+RNG = np.random.default_rng(11)
+P, Q = RNG.random(N), RNG.random(N)
+Y = RNG.random(N) < P
+WEIGHT = RNG.integers(0, 3, N).astype(float)
+GROUP, SITES = RNG.choice(["a", "b"], N), RNG.integers(0, 30, N)
+COUNTS = WEIGHT > 0.0
+SEEN, LOSS = np.where(RNG.random(N) < 0.7, Y.astype(object), None), RNG.lognormal(1.0, 0.3, N)
+WHOLE = {
+    "followed": lambda rows: TimeToEvent(
+        event=Y[rows], time=np.where(Y, 1, 9)[rows], horizon=5, sample_weight=WEIGHT[rows]
+    ),
+    "verified": lambda rows: PartlyVerified(Y[rows], sample_weight=WEIGHT[rows]),
+}
+CLUSTERED = {
+    "evaluate": lambda y, p, q, sites: repr(evaluate(y, {"p": p, "q": q}, costs=(0.1, 0.4), clusters=sites).results),
+    "metric_interval": lambda y, p, _, sites: metric_interval(y, p, "roc_auc_score", clusters=sites),
+    "metric_difference": lambda y, p, q, sites: metric_difference(y, p, q, "bounded_brier_loss", clusters=sites),
+    "compare": lambda y, p, q, sites: compare(y, p, q, costs=0.3, clusters=sites),
+    "confidence_band": lambda y, p, _, sites: repr(
+        confidence_band(y, p, "net_benefit", thresholds=[0.2, 0.4], clusters=sites).low
+    ),
+    "difference_band": lambda y, p, q, sites: repr(
+        difference_band(y, p, q, "net_benefit", thresholds=[0.2, 0.4], clusters=sites, n_resamples=1000).low
+    ),
+    "calibration_summary": lambda y, p, _, sites: calibration_summary(y, p, clusters=sites).interval("slope"),
+    "select_best": lambda y, p, q, sites: repr(select_best(y, {"p": p, "q": q}, costs=0.3, clusters=sites)),
+    "bootstrap": lambda y, p, _, sites: bootstrap(
+        y, p, "bounded_brier_loss", clusters=sites, n_resamples=9
+    ).replicates.tolist(),
+    "evaluate_deferral": lambda y, p, _, sites: repr(
+        evaluate_deferral(y, p, costs=0.3, deferral=0.1, clusters=sites)._records()
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("name", CLUSTERED)
+def test_clusters_are_those_of_all_rows_where_the_class_of_each_is_known(name, kind):
+    found = CLUSTERED[name](WHOLE[kind](slice(None)), P, Q, SITES)
+    assert found == CLUSTERED[name](WHOLE[kind](COUNTS), P[COUNTS], Q[COUNTS], SITES[COUNTS])
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_groups_are_those_of_all_rows_where_the_class_of_each_is_known(kind):
+    found = evaluate(WHOLE[kind](slice(None)), P, costs=0.3, groups=GROUP).groups
+    apart = evaluate(WHOLE[kind](COUNTS), P[COUNTS], costs=0.3, groups=GROUP[COUNTS]).groups
+    assert repr(found) == repr(apart)
+
+
+def partly(rows):
+    return PartlyVerified(SEEN[rows], probability=np.full(N, 0.7)[rows], sample_weight=WEIGHT[rows])
+
+
+def set_aside(rows):
+    amounts = np.where(np.arange(N) % 9 == 0, -1.0, LOSS)[rows]
+    return RowCosts(
+        Y[rows], false_positive=1, false_negative=amounts, sample_weight=WEIGHT[rows], on_dominated="set_aside"
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name"), [(partly, "bootstrap"), (partly, "evaluate_deferral"), (set_aside, "evaluate_deferral")]
+)
+def test_clusters_are_those_of_all_rows_where_some_have_no_part(outcome, name):
+    found = CLUSTERED[name](outcome(slice(None)), P, Q, SITES)
+    assert found == CLUSTERED[name](outcome(COUNTS), P[COUNTS], Q[COUNTS], SITES[COUNTS])
+    place = np.flatnonzero(outcome(slice(None)).weight)  # as clusters of these rows alone
+    assert found == CLUSTERED[name](outcome(slice(None)), P, Q, SITES[place])
+
+
+def test_resamples_of_follow_up_hold_no_row_of_weight_zero():
+    time = RNG.exponential(1.0, N).round(2)
+
+    def drawn(rows, **options):
+        outcome = TimeToEvent(event=Y[rows], time=time[rows], horizon=0.8, sample_weight=WEIGHT[rows])
+        return bootstrap(outcome, P[rows], "bounded_brier_loss", n_resamples=9, **options).replicates
+
+    for options in ({}, {"block_length": 5}):
+        np.testing.assert_array_equal(drawn(slice(None), **options), drawn(COUNTS, **options))
+
+
+def test_the_page_reads_the_clusters_of_the_rows_that_count():
+    def of(rows):
+        outcome = PartlyVerified(SEEN[rows], groups=GROUP[rows], sample_weight=WEIGHT[rows])
+        return evaluate(outcome, P[rows], costs=0.3, clusters=SITES[rows]).rows
+
+    whole, apart = of(slice(None)), of(COUNTS)
+    np.testing.assert_allclose(rows_by_class(whole), rows_by_class(apart))
+    assert most_degrees(whole) == pytest.approx(most_degrees(apart))
+    ratios = [unit_ratios(rows, [lambda part, s=rows.scores[0]: s[part]], np.array([0.2])) for rows in (whole, apart)]
+    np.testing.assert_allclose(*ratios)
+
+
+def test_a_missing_group_is_named_by_its_row_among_all():
+    group = np.where(np.arange(N) == np.flatnonzero(COUNTS)[40], None, GROUP.astype(object))
+    said = rf"a missing one in row {np.flatnonzero(COUNTS)[40]}\."
+    amounts = RowCosts(Y, false_positive=1, false_negative=LOSS, sample_weight=WEIGHT)
+    for outcome, given in ((Y, WEIGHT), (amounts, None), (WHOLE["verified"](slice(None)), None)):
+        with pytest.raises(ValueError, match=said):
+            evaluate(outcome, P, groups=group, sample_weight=given)
