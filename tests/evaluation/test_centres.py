@@ -179,6 +179,14 @@ def test_rows_of_weight_0_do_not_count():
     only = np.where(CENTRE == "Graz", (~Y) * 1.0, 1.0)
     with pytest.raises(ValueError, match="rows of Graz, none of them positive"):
         evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=only)
+    rest = CENTRE != "Graz"
+    followed = TimeToEvent(event=Y, time=np.where(Y, 1, 3), horizon=2, sample_weight=rest * 1.0)
+    for labels, given in ((Y, rest * 1.0), (followed, None)):  # a centre without any weight
+        found = evaluate_centres(labels, {"a": A}, CENTRE, sample_weight=given)
+        apart = evaluate_centres(Y[rest], {"a": A[rest]}, CENTRE[rest])
+        assert (found.sizes, found.estimates, found.pooled) == (apart.sizes, apart.estimates, apart.pooled)
+    with pytest.raises(ValueError, match=f"two or more centres of several rows each, got 1 in {np.sum(~rest)} rows"):
+        evaluate_centres(Y, {"a": A}, CENTRE, sample_weight=1.0 - rest)
 
 
 @pytest.mark.parametrize(
@@ -269,3 +277,11 @@ def test_a_centre_not_followed_to_the_horizon_is_left_out_and_named():
     assert "Left out, as not followed to the horizon: Lyon." in found._footnotes()
     assert "Lyon" not in "".join(found._footnotes()).replace("horizon: Lyon", "")
     assert without.not_followed == FOUND.not_followed == ()
+
+
+def test_a_centre_of_rows_of_unknown_status_is_left_out_where_censoring_is_given():
+    time, known = np.where(CENTRE == "Lyon", 0.5, np.where(Y, 0.9, 3.0)), CENTRE != "Lyon"
+    outcome = TimeToEvent(event=Y & known, time=time, horizon=1.0, censoring=np.full(N, 0.8))
+    found = evaluate_centres(outcome, {"a": A}, CENTRE)
+    assert found.not_followed == ("Lyon",)
+    assert found.pooled == evaluate_centres(outcome.take(known), {"a": A[known]}, CENTRE[known]).pooled

@@ -125,6 +125,13 @@ def test_rows_set_aside_on_either_side_count_nothing_even_where_the_model_is_cer
     same(facts(found), facts(known))
 
 
+@pytest.mark.parametrize("nothing", [np.nan, np.inf, -1.0])
+def test_rows_of_weight_zero_need_no_amount(lazy, nothing):
+    columns = COLUMNS | {"eur": np.where(COLUMNS["w"] == 0.0, nothing, AMOUNT)}
+    found = evaluate_frame(lazy(columns), **ASKED, outcome=TOLD, weight="w")
+    same(facts(found), facts(evaluate_frame(pl.DataFrame(COLUMNS), **ASKED, outcome=TOLD, weight="w")))
+
+
 def test_labels_of_words_are_streamed(lazy):
     words = COLUMNS | {"y": np.where(Y, "fraud", "fine")}
     found = evaluate_frame(lazy(words), **ASKED, outcome=TOLD, pos_label="fraud")

@@ -413,6 +413,7 @@ def test_everybody_followed_to_the_event_is_complete_follow_up():
         ({"cause": 3}, "cause must name events that occur, got 3: event holds 0, 1, 2."),
         ({"cause": [1, 3]}, "cause must name events that occur, got 3: event holds 0, 1, 2."),
         ({"cause": 1.5}, "cause must name events that occur, got 1.5: event holds 0, 1, 2."),
+        ({"cause": []}, "cause must name an event, got none."),
         (
             {"cause": 1, "censored": 9},
             "code of censored rows, one of 0, 1, 2 (or 0 where nobody is), got 9",

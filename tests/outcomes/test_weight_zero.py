@@ -5,6 +5,7 @@ import pytest
 
 from stakes import PartlyVerified, RowCosts, TimeToEvent, compare, evaluate, metric_interval
 from stakes.actions import evaluate_deferral
+from stakes.evaluation import evaluate_horizons
 from stakes.inference import (
     bootstrap,
     calibration_summary,
@@ -116,3 +117,37 @@ def test_a_missing_group_is_named_by_its_row_among_all():
     for outcome, given in ((Y, WEIGHT), (amounts, None), (WHOLE["verified"](slice(None)), None)):
         with pytest.raises(ValueError, match=said):
             evaluate(outcome, P, groups=group, sample_weight=given)
+
+
+def test_risks_by_horizon_of_rows_that_do_not_count_are_not_looked_at():
+    time = np.arange(1.0, N + 1.0)
+    outcome = TimeToEvent(event=Y, time=time, horizon=60.0, sample_weight=WEIGHT)
+    risk = np.where(COUNTS[:, None], [0.2, 0.21], [0.9, 0.1])
+    found = evaluate_horizons(outcome, {"a": risk}, horizons=[30.0, 60.0]).estimates["a"]
+    apart = evaluate_horizons(outcome.take(COUNTS), {"a": risk[COUNTS]}, horizons=[30.0, 60.0]).estimates["a"]
+    assert repr(found) == repr(apart)
+    heavy = outcome.repeated(np.where(np.arange(N) == np.argmax(COUNTS), 999, 1))
+    fall = np.where(np.arange(N)[:, None] == np.argmax(COUNTS), [0.5, 0.3], [0.2, 0.21])
+    with pytest.raises(ValueError, match=r"must not fall with the horizon, got a mean of 0\.4"):
+        evaluate_horizons(heavy, {"a": fall}, horizons=[30.0, 60.0])
+    with pytest.raises(
+        ValueError, match=rf"y_prob\['a'\] must hold one row for each of the {N} rows of outcome, got 3"
+    ):
+        evaluate_horizons(outcome, {"a": risk[:3]}, horizons=[30.0, 60.0])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (PartlyVerified([1, 1, None, 0], groups=[1] * 4, sample_weight=[1, 1, 1, 0]), "3 rows, of which 2 count, all"),
+        (TimeToEvent(event=[0, 0, 0, 0], time=[1, 2, 2, 4], horizon=4, cause=1), "4 rows, of which 1 counts, all"),
+        (
+            RowCosts([0, 1] * 2, false_positive=5, false_negative=[1, -1] * 2, on_dominated="set_aside"),
+            "4 rows, of which 2 count, all negative",
+        ),
+        (PartlyVerified([1, 1, 0, 1], sample_weight=[1, 1, 0, 1]), "3 rows that are all positive"),
+    ],
+)
+def test_one_class_is_said_of_the_rows_that_count(outcome, said):
+    with pytest.raises(ValueError, match=f"y_true must hold both classes, got {said}"):
+        evaluate(outcome, [0.1, 0.2, 0.3, 0.4])

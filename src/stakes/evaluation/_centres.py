@@ -177,7 +177,7 @@ def evaluate_centres(
     costs : CostDistribution, tuple of float, or float, optional
         The plausible cost ratios, for the regret.
     sample_weight : array_like of shape (n,), optional
-        Weights >= 0 of labels; those of follow-up are given to the outcome.
+        Weights >= 0 of labels; those of follow-up are given to the outcome. A centre without weight is as if absent.
     pos_label : object, optional
         The label of the positive class.
     confidence_level : float, default 0.95
@@ -212,7 +212,7 @@ def evaluate_centres(
     if isinstance(y_true, Outcome) and not isinstance(y_true, TimeToEvent):
         raise ValueError(f"y_true must be labels or a TimeToEvent, got a {type(y_true).__name__}.")
     rows_of, scores, (counted, positives) = _rows(y_true, models, sample_weight, pos_label)
-    each = _centres(centres, len(next(iter(scores.values()))))
+    each = _centres(centres, counted)
     names = (*scores, *(f"{a} - {b}" for a, b in combinations(scores, 2)))
     repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if repeated is not None:
@@ -304,8 +304,9 @@ def _unknown(found: Found) -> Found:
     return replace(found, **numbers, note="not followed to the horizon")
 
 
-def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
-    labels = validation.to_array(centres, "centres")
+def _centres(centres: Any, counted: validation.Bools) -> dict[str, NDArray[np.bool_]]:
+    """All rows of each centre that has a row that counts."""
+    labels, n = validation.to_array(centres, "centres"), len(counted)
     if labels.shape[:1] != (n,) or labels.ndim > _DEEPEST:
         raise ValueError(f"centres must have one value for each of the {n} rows, got shape {labels.shape}.")
     for column in labels.reshape(n, -1).T:
@@ -317,13 +318,17 @@ def _centres(centres: Any, n: int) -> dict[str, NDArray[np.bool_]]:
     twice = next((name for name, following in pairwise(sorted(names)) if name == following), None)
     if twice is not None:
         raise ValueError(f"centres must have names that tell them apart, got {twice!r} for two of them.")
-    if not 1 < len(names) <= n // 2:
-        raise ValueError(f"centres must name two or more centres of several rows each, got {len(names)} in {n} rows.")
+    code = code.reshape(-1)
+    used, n_counted = set(code[counted].tolist()), int(np.count_nonzero(counted))
+    if not 1 < len(used) <= n_counted // 2:
+        raise ValueError(
+            f"centres must name two or more centres of several rows each, got {len(used)} in {n_counted} rows."
+        )
     taken = {*names} & {ALL_CENTRES, ANOTHER_CENTRE}
     if taken:
         raise ValueError(f"centres must not be called {min(taken)!r}: that names a row of the table.")
     order = np.argsort(validation.plain_labels(parts[0][0]) if len(parts) == 1 else np.array(names), kind="stable")
-    return {names[k]: code.reshape(-1) == k for k in order.tolist()}
+    return {names[k]: code == k for k in order.tolist() if k in used}
 
 
 def _of_centre(

@@ -240,10 +240,14 @@ def _check_names(names: tuple[str, ...], options: Options) -> None:
 def _refuse_one_class(table: ScoreTable, outcome: Outcome | None = None) -> None:
     if not (table.total_positives > 0.0 and table.total_negatives > 0.0):  # a prevalence may round to 1
         kind = "positive" if table.total_positives > 0.0 else "negative"
-        hint = "" if outcome is None else outcome.one_class_hint
+        hint, rows = "", f"{table.n_rows:,} rows that are all {kind}"
+        if outcome is not None:
+            hint, known = outcome.one_class_hint, int(np.count_nonzero(outcome.weight))
+            if known < table.n_rows:  # some are of unknown class, or have nothing at stake
+                rows = f"{table.n_rows:,} rows, of which {known:,} count{'s' * (known == 1)}, all {kind}"
         raise ValueError(
-            f"y_true must hold both classes, got {table.n_rows:,} rows that are all {kind}: what mistakes cost cannot "
-            f"be judged from one class. {hint}".rstrip()
+            f"y_true must hold both classes, got {rows}: what mistakes cost cannot be judged from one class. "
+            f"{hint}".rstrip()
         )
 
 

@@ -251,7 +251,7 @@ def evaluate_horizons(
         if not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold:g}{in_percent(threshold)}.")
     models = models_by_name(y_prob, "their risks by each horizon")
-    risks = {name: _risks(given, times, f"y_prob[{name!r}]") for name, given in models.items()}
+    risks = {name: _risks(given, times, f"y_prob[{name!r}]", outcome) for name, given in models.items()}
     outcomes = [outcome.at(time) for time in times.tolist()]
     estimates = {
         name: tuple(_estimates(at, risk[:, k], name, threshold, level) for k, at in enumerate(outcomes))
@@ -260,15 +260,18 @@ def evaluate_horizons(
     return HorizonEvaluation(outcome, times, risks, estimates, threshold, level)
 
 
-def _risks(given: Any, times: Floats, name: str) -> Floats:
-    """Check the risks of one model by each horizon."""
+def _risks(given: Any, times: Floats, name: str, outcome: TimeToEvent) -> Floats:
+    """Check the risks of one model by each horizon, of the rows that count."""
     risk = to_floats(to_array(given, name), name)
     if risk.ndim != 2 or risk.shape[1] != len(times):
         raise ValueError(
             f"{name} must hold one column for each of the {len(times)} horizons, the risk by that time, got shape "
             f"{risk.shape}."
         )
-    mean = risk.mean(axis=0)
+    use = outcome.present
+    if len(risk) != len(use):
+        raise ValueError(f"{name} must hold one row for each of the {len(use)} rows of outcome, got {len(risk)}.")
+    mean = np.average(risk[use], axis=0, weights=outcome.units[use])
     falls = np.flatnonzero(np.diff(mean) < -_ROUNDING)
     if len(falls):
         k = int(falls[0])

@@ -139,6 +139,8 @@ def _among(cause: Any, labels: NDArray[Any], *, any_event: bool) -> NDArray[Any]
         causes = np.asarray(cause).ravel().tolist()
     else:
         causes = list(cause) if isinstance(cause, list | tuple | set) else [cause]
+    if not causes:
+        raise ValueError("cause must name an event, got none.")
     try:
         held = set(labels.tolist())
         absent = [each for each in causes if each not in held]

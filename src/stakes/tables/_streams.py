@@ -207,7 +207,7 @@ def priced_rows(
         scores.append(choose(low, 0.5, choose(high, BELOW_HALF, score)).alias(name))
     # narwhals 2.0 refuses a condition without a column, as of two fixed amounts: the last one has it, and always holds
     weights = choose((a > 0.0) & (b > 0.0) & (at_stake >= 0.0), at_stake, 0.0).alias(stake)
-    return frame.select(nw.col(roles.label), *scores, weights), stake
+    return weighing(frame, roles).select(nw.col(roles.label), *scores, weights), stake
 
 
 def _labels(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> tuple[tuple[float, float], nw.Expr]:
