@@ -506,22 +506,24 @@ def few_amounts_decide(standings: Standings) -> Observation | None:
     if found is None or found.effective >= FEW_AMOUNTS:
         return None
     evidence = {"effective_rows": found.effective, "needed": float(FEW_AMOUNTS)}
-    return Observation(_few_or_uneven(found), (name,), evidence)
+    clustered = standings.rows is not None and standings.rows.clusters is not None
+    return Observation(_few_or_uneven(found, clustered=clustered), (name,), evidence)
 
 
-def _few_or_uneven(found: Borne) -> str:
-    """Whether mistakes are few, or amounts uneven."""
+def _few_or_uneven(found: Borne, *, clustered: bool) -> str:
+    """Whether mistakes are few, or amounts uneven; of rows in clusters these are counted."""
     if found.effective == 0.0:
         return "{0} made no mistake that costs anything in these rows: they do not show what its mistakes cost."
     if found.rows < FEW_AMOUNTS and found.effective >= found.rows / 2.0:
         which = "negatives" if found.positive else "positives"
-        return (
-            f"Most of the uncertainty about what mistakes of {{0}} cost comes from its false {which}, of which these "
-            f"rows hold {f'only {found.seen:.0f}' if found.seen else 'none'}."
-        )
+        hold = f"of which these rows hold {f'only {found.seen:.0f}' if found.seen else 'none'}"
+        if clustered and found.seen:
+            hold = f"which only {found.seen:.0f} cluster{' holds' if found.seen == 1.0 else 's hold'}"
+        return f"Most of the uncertainty about what mistakes of {{0}} cost comes from its false {which}, {hold}."
     if found.effective < 1.0:
         return "A few large amounts, among mistakes made or still to come, decide what mistakes of {0} cost."
-    return f"What mistakes of {{0}} cost is as uneven as {found.effective:.3g} equal amounts: a few large ones decide."
+    equal = f"{found.effective:.3g} equal amounts{' of one cluster each' if clustered else ''}"
+    return f"What mistakes of {{0}} cost is as uneven as {equal}: a few large ones decide."
 
 
 def _bearing(standings: Standings, place: int) -> Borne | None:
@@ -531,7 +533,9 @@ def _bearing(standings: Standings, place: int) -> Borne | None:
         return None
     score = rows.scores[place]
     losses = row_losses(rows.y, score, options.costs, options.plain_rule)
-    return fewest_borne(rows.y, rows.weight * losses, *_mistakes(rows, score, options))
+    codes = rows.clusters
+    codes = codes if codes is None or rows.origin is None else codes[rows.origin.among_present]
+    return fewest_borne(rows.y, rows.weight * losses, *_mistakes(rows, score, options), codes)
 
 
 def _mistakes(rows: PairedRows, score: Floats, options: Options) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

@@ -152,7 +152,8 @@ def money(
     class, in proportion to those of the class that carries most: what has not come yet may be larger than what has.
     It has none either where fewer rows are expected to bear an amount than the squared skewness of a lognormal
     distribution with the spread of the amounts above their median: some 40 rows where their logarithms have a
-    standard deviation of 1, and 1,100 where it is 1.5. With fewer, 95% intervals cover .88 to .91.
+    standard deviation of 1, and 1,100 where it is 1.5. With fewer, 95% intervals cover .88 to .91. With ``clusters``
+    these are counted in place of rows.
 
     Examples
     --------
@@ -287,9 +288,19 @@ def _scores(rows: Any, outcome: RowCosts) -> Floats:
     return np.asarray(rows.origin.score) if rows.origin is not None else np.zeros(len(outcome.y))
 
 
-def carriers(values: Floats, y: Bools | Integers) -> float:
-    """Effective number of amounts of the class that contributes most to the variance."""
-    return _carrying([_size_sums(values[y == positive]) for positive in (False, True)])
+def carriers(values: Floats, y: Bools | Integers, codes: Integers | None = None) -> float:
+    """Effective number of amounts, or of clusters, of the class that contributes most to the variance."""
+    return _carrying([_size_sums(mine) for mine in _by_class(values, y, codes)])
+
+
+def _by_class(values: Floats, y: Bools | Integers, codes: Integers | None) -> list[Floats]:
+    """Values of the rows of each class, or their sums over its clusters."""
+    return [_units(values[y == k], None if codes is None else codes[y == k]) for k in (False, True)]
+
+
+def _units(values: Floats, codes: Integers | None) -> Floats:
+    """Sums over clusters; the values themselves where rows are independent."""
+    return values if codes is None else np.bincount(codes, values).astype(np.float64)
 
 
 def _size_sums(values: Floats) -> tuple[float, float]:
@@ -308,7 +319,7 @@ class Borne(NamedTuple):
 
     ``effective`` is the effective number of rows that bear an amount, ``rows`` their plain number; ``needed`` is how
     many of them a t interval for a mean needs, by the spread of the amounts. ``positive`` is the class and ``seen`` how
-    many rows of it do bear an amount.
+    many rows of it do bear an amount. Of rows in clusters the clusters are counted.
     """
 
     effective: float
@@ -318,16 +329,22 @@ class Borne(NamedTuple):
     seen: float = np.inf
 
 
-def to_expect(y: Bools | Integers, either: tuple[Floats, Floats], amounts: tuple[Floats, Floats]) -> Borne:
-    """Expected numbers of rows that bear an amount.
+def to_expect(
+    y: Bools | Integers,
+    either: tuple[Floats, Floats],
+    amounts: tuple[Floats, Floats],
+    codes: Integers | None = None,
+) -> Borne:
+    """Expected numbers of rows, or of clusters by their ``codes``, that bear an amount.
 
     ``either`` are what each row would bear were it a negative, and were it a positive, and ``amounts`` what mistakes in
     it would cost then. Infinitely many where nothing could be borne.
     """
-    sums = [
-        (float(np.count_nonzero(every[y == positive])), float(np.count_nonzero(every)), *_size_sums(every))
-        for positive, every in enumerate(either)
-    ]
+    sums = []
+    for positive, every in enumerate(either):
+        sizes = _units(np.abs(every), codes)
+        mine = _units(np.abs(every) * (y == positive), codes)
+        sums.append((float(np.count_nonzero(mine)), float(np.count_nonzero(sizes)), *_size_sums(sizes)))
     return _to_bear(sums, [partial(_skewness_of, amount) for amount in amounts])
 
 
@@ -347,12 +364,16 @@ def _to_bear(sums: Sequence[Sequence[float]], needed: Sequence[Callable[[], floa
 
 
 def fewest_borne(
-    y: Bools | Integers, values: Floats, either: tuple[Floats, Floats], amounts: tuple[Floats, Floats]
+    y: Bools | Integers,
+    values: Floats,
+    either: tuple[Floats, Floats],
+    amounts: tuple[Floats, Floats],
+    codes: Integers | None = None,
 ) -> Borne:
-    """Rows that bear an amount, those seen or those to expect, whichever are effectively fewer."""
-    by_class = [values[y == positive] for positive in (False, True)]
+    """Rows, or clusters, that bear an amount, those seen or those to expect, whichever are effectively fewer."""
+    by_class = _by_class(values, y, codes)
     counts = [float(np.count_nonzero(mine)) for mine in by_class]
-    return _fewest([_size_sums(mine) for mine in by_class], to_expect(y, either, amounts), counts)
+    return _fewest([_size_sums(mine) for mine in by_class], to_expect(y, either, amounts, codes), counts)
 
 
 def _fewest(seen: Sequence[Sequence[float]], expected: Borne, counts: Sequence[float]) -> Borne:
@@ -386,26 +407,35 @@ def _estimate(
     value, (values, *either) = found
     error = design.variance_of(design.contributions(design.centred(values)))
     each = design.weight * either[0], design.weight * either[1]
-    borne = carriers(design.weight * values, design.y), to_expect(design.y, each, amounts)
-    return _with_interval(name, value, error, borne, level)
+    codes, origin = design.codes, design.origin
+    own = codes if codes is None or origin is None else codes[origin.among_present]
+    borne = carriers(design.weight * values, design.y, own), to_expect(design.y, each, amounts, own)
+    return _with_interval(name, value, error, borne, level, clustered=own is not None)
 
 
 def _with_interval(
-    name: str, value: float, error: tuple[Any, Any, str], borne: tuple[float, Borne], level: float
+    name: str,
+    value: float,
+    error: tuple[Any, Any, str],
+    borne: tuple[float, Borne],
+    level: float,
+    *,
+    clustered: bool = False,
 ) -> Estimate:
     """From variance, degrees of freedom and a reason against both; few rows that bear amounts allow no interval."""
     (variance, degrees, reason), (seen, expected) = error, borne
-    rows = min(seen, expected.effective)
+    rows, units = min(seen, expected.effective), "clusters" if clustered else "rows"
     if seen < _NEEDED_SEEN or expected.effective < _NEEDED:
-        reason = reason or f"the amounts of about {rows:.0f} rows decide: an interval needs {_NEEDED}"
+        reason = reason or f"the amounts of about {rows:.0f} {units} decide: an interval needs {_NEEDED}"
     elif expected.rows < expected.needed:
         needed = float(f"{expected.needed:.2g}")
         reason = reason or (
-            f"amounts as uneven as these need about {needed:,.0f} rows that bear one for an interval, and "
+            f"amounts as uneven as these need about {needed:,.0f} {units} that bear one for an interval, and "
             f"about {expected.rows:.0f} do"
         )
-    moments = Moments(value, float(variance), float(degrees), reason=reason)
-    few = f"the amounts of about {rows:.0f} rows decide: the interval may be too short" if rows < FEW_AMOUNTS else ""
+    moments = Moments(value, float(variance), float(degrees), reason=reason, clustered=clustered)
+    decide = f"the amounts of about {rows:.0f} {units} decide"
+    few = f"{decide}: the interval may be too short" if rows < FEW_AMOUNTS else ""
     return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note or few)
 
 
