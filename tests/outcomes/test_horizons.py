@@ -42,6 +42,33 @@ def test_one_column_serves_all_horizons_and_two_near_ones_are_one():
     assert (near.value, near.standard_error) == pytest.approx((single.value, single.standard_error), rel=1e-9)
 
 
+@pytest.mark.parametrize("metric", ["bounded_brier_loss", "expected_regret", "bounded_brier_skill_score"])
+@pytest.mark.parametrize("events", [1, 3, 40])
+def test_few_events_allow_no_more_at_two_near_horizons_than_at_one(events, metric):
+    time, event = np.linspace(0.1, 6.0, N), np.isin(np.arange(N), np.arange(2, 80)[:: 78 // events][:events])
+    outcome, options = TimeToEvent(event=event, time=time, horizon=4.0), {"costs": 0.1} if "regret" in metric else {}
+    near = integrated_metric(outcome, SCORE[:, 0], metric, horizons=[4.0 - 1e-9, 4.0], **options)
+    single = metric_interval(outcome, SCORE[:, 0], metric, **options)
+    assert near.interval == pytest.approx(single.interval, rel=1e-9, abs=1e-12, nan_ok=True)
+    assert near.note == single.note
+    assert np.isnan(near.interval).all() == ("skill" in metric and events < 5)
+
+
+def test_few_events_at_the_first_horizon_widen_the_mean_by_their_share():
+    time, event = np.linspace(0.1, 6.0, N), np.arange(N) % 3 == 0
+    time[event & (time < 2.0)] += 2.0
+    time[0] = 0.5
+    outcome = TimeToEvent(event=event, time=time, horizon=4.0)
+    at = [1.0, 4.0]
+    found = integrated_metric(outcome, SCORE[:, 0], "bounded_brier_loss", horizons=at)
+    each = [metric_interval(outcome.at(t), SCORE[:, 0], "bounded_brier_loss") for t in at]
+    assert found.note == each[0].note
+    assert "the estimate rests on about 1 of 1 positives" in found.note
+    assert found.value == pytest.approx(np.mean([one.value for one in each]))
+    wide = [one.interval[1] - one.value for one in each]
+    assert 0.5 * wide[0] < found.interval[1] - found.value < max(wide)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

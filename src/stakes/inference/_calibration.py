@@ -261,8 +261,8 @@ def log_ratio_moments(cells: WeightedCells, design: Design) -> Moments:
     contributions = design.contributions(design.centred(cells.y / observed))
     contributions -= counted / counted.sum() * (origin.score[origin.outcome.present] / expected - 1.0)
     variance, degrees, reason = design.variance_of(contributions)
-    rows = int(np.count_nonzero(~cells.y)), int(np.count_nonzero(cells.y))
-    return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason)
+    rows, clustered = design.units_by_class, design.codes is not None
+    return Moments(value, float(variance), float(degrees), rows=rows, least=NEEDED, reason=reason, clustered=clustered)
 
 
 def _coefficient(cells: WeightedCells, design: Design, fit: LogisticFit, place: int) -> Moments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -37,7 +38,7 @@ from stakes.outcomes import Imputed, TimeToEvent
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import percent
 from stakes.variance.dependence import Design, check_dependence, dependence_of
-from stakes.variance.influence import WeightedCells, cells_of
+from stakes.variance.influence import WeightedCells, cells_of, influence_moments
 from stakes.variance.sums import Estimate, Moments, moments_of
 
 Dependence = tuple[validation.Integers | None, int | str | None]
@@ -100,17 +101,25 @@ def integrated_metric(
         raise ValueError(f"horizons must be two or more ascending times, got {horizons!r}.")
     mean, columns = row_mean(_check_metric(metric), options), _score_columns(y_prob, len(times))
     share = np.convolve(np.diff(times), [0.5, 0.5]) / (times[-1] - times[0])
-    value, contributions = 0.0, np.zeros(int(np.count_nonzero(outcome.present)))
+    each, contributions = [], np.zeros(int(np.count_nonzero(outcome.present)))
     for part, time, score in zip(share, times, columns, strict=True):
         cells = cells_of(evaluation_data(outcome.at(float(time)), score), fixed_prevalence=False)
         found, design = mean.influence(cells), cells.design()
-        value += float(part) * found.value
+        each.append(influence_moments(cells, found))
         contributions += part * design.contributions(found.slope)
-    # fewest are followed to the last horizon
-    variance, degrees, reason = design.variance_of(contributions)
-    moments = Moments(value, float(variance), float(degrees), reason=reason).within(*metric_range(metric, options))
+    variance, degrees, _ = design.variance_of(contributions)
+    moments = _over_horizons(each, share, float(variance), float(degrees)).within(*metric_range(metric, options))
     name = f"{metric}, horizons {times[0]:g} to {times[-1]:g}"
-    return Estimate(name, value, moments.standard_error, moments.interval(level), level, moments.note)
+    return Estimate(name, moments.value, moments.standard_error, moments.interval(level), level, moments.note)
+
+
+def _over_horizons(each: Sequence[Moments], share: validation.Floats, variance: float, degrees: float) -> Moments:
+    """Moments of the mean over horizons: it has no interval, or a wider one, where one of the horizons does."""
+    scarcest = next((e for e in each if math.isnan(e.interval(0.5)[0])), next((e for e in each if e.scarcity), each[0]))
+    value = float(np.dot(share, [one.value for one in each]))
+    root = float(np.dot(share, [math.sqrt(one.room) for one in each]))
+    # a row that was not seen may count at all horizons
+    return replace(scarcest, value=value, variance=variance, degrees=degrees, room=root**2)
 
 
 def _check_metric(metric: Any) -> str:

@@ -299,6 +299,13 @@ class Design:
         counts = self._by_class[0]
         return counts / counts.sum()
 
+    @property
+    def units_by_class(self) -> tuple[int, ...]:
+        """Rows of each class, or clusters that have some."""
+        if self.codes is not None:
+            return self._by_class[2]
+        return tuple(int(np.count_nonzero(mine)) for mine in self._members)
+
     @cached_property
     def _by_class(self) -> tuple[validation.Floats, validation.Floats, tuple[int, ...]]:
         """Rows of each class, their weight, and the clusters that have it."""

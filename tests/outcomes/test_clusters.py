@@ -1,9 +1,10 @@
-"""What amounts of rows in clusters cost: clusters, not their rows, say how much is known."""
+"""Outcomes of rows in clusters: clusters, not their rows, say how much is known."""
 
 import numpy as np
 import pytest
 
 from stakes import PartlyVerified, RowCosts, TimeToEvent, evaluate, money
+from stakes.inference import calibration_summary
 
 N = 400
 RNG = np.random.default_rng(9)
@@ -64,3 +65,18 @@ def test_a_cluster_bears_what_its_rows_bear_together():
         expected.append((share * np.sum(homes**2), share * kish(homes)))
     note = money(outcome, P, clusters=home).cost.note
     assert f"about {min(kish(seen), max(expected)[1]):.0f} clusters decide" in note
+
+
+@pytest.mark.parametrize("events", [4, 6])
+def test_observed_over_expected_rests_on_clusters_where_some_labels_are_unknown(events):
+    once, often = np.arange(60), np.repeat(np.arange(60), 5)
+    ill = np.isin(once, 7 * np.arange(1, 1 + events))
+    labels = np.where(once % 7 == 1, None, ill.astype(object))
+
+    def found(rows):
+        outcome = PartlyVerified(labels[rows], groups=[1] * len(rows))
+        return calibration_summary(outcome, P[rows], clusters=rows).estimates[0]
+
+    assert found(often).interval == pytest.approx(found(once).interval, rel=1e-9, nan_ok=True)
+    assert found(often).note == found(once).note
+    assert (found(often).note == "only 4 clusters with positives: an interval needs 5") == (events == 4)
