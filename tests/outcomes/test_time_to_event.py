@@ -599,3 +599,32 @@ def test_the_horizon_stays_where_no_time_equals_it_in_single_precision():
     far = 2.0**24 + 1.0  # single precision rounds it to an even number
     outcome = TimeToEvent(event=[1, 1, 0], time=[far - 1.0, far, far + 1.0], horizon=far)
     assert (outcome.horizon, outcome.y.tolist()) == (far, [True, True, False])
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "message"),
+    [
+        ("repeated", [1, 1], r"times must have one number for each of the 3 rows, got \(2,\)"),
+        ("repeated", [1, -1, 2], r"times must hold whole numbers >= 0, got -1\.0 at index 1 \(1 of 3\)"),
+        ("repeated", [1, 0.5, 2], r"times must hold whole numbers >= 0, got 0\.5 at index 1"),
+        ("repeated", [0, 0, 0], "times must leave a row of positive weight, got none"),
+        ("take", [0, 3], r"rows must lie in 0 to 2, got 3 at index 1 \(1 of 2\)"),
+        ("take", [True, False], "rows must be indices, or True or False for each of the 3 rows"),
+        ("take", [0.0, 1.0], "rows must be indices, or True or False for each of the 3 rows"),
+        ("take", [], "rows must hold a row of positive weight, got none"),
+        ("take", [False] * 3, "rows must hold a row of positive weight, got none"),
+    ],
+)
+def test_rows_that_cannot_be_taken_are_refused_by_name(method, asked, message):
+    outcome = TimeToEvent(event=[1, 0, 1], time=[1, 2, 3], horizon=2)
+    with pytest.raises(ValueError, match=message):
+        getattr(outcome, method)(asked)
+
+
+@pytest.mark.parametrize("event", [[1, 0, 1, 2], [1.0, 0.0, 1.0, 2.0]])
+def test_codes_may_stand_in_an_array_of_objects(event):
+    rows = {"time": [1, 2, 3, 4], "horizon": 3.5, "cause": 1}
+    held = np.array(event, dtype=object)
+    assert TimeToEvent(event=held, **rows).y.tolist() == TimeToEvent(event=event, **rows).y.tolist()
+    flags = np.array([True, False, True, False], dtype=object)
+    assert TimeToEvent(event=flags, time=[1, 2, 3, 4], horizon=3.5).y.tolist() == [True, False, True, False]

@@ -119,6 +119,27 @@ def test_a_missing_group_is_named_by_its_row_among_all():
             evaluate(outcome, P, groups=group, sample_weight=given)
 
 
+def test_rows_of_weight_zero_need_no_values():
+    rows = {"event": [1, 0, 1, 0, 2], "time": [1.0, 2.0, 3.0, 5.0, 6.0], "groups": ["a", "a", "b", "a", "b"]}
+    nothing = {"event": None, "time": np.nan, "groups": None}
+    whole = TimeToEvent(**rows, horizon=4, cause=1)
+    for name, value in nothing.items():
+        more = {key: [*column[:2], value if key == name else column[0], *column[2:]] for key, column in rows.items()}
+        found = TimeToEvent(**more, horizon=4, cause=1, sample_weight=[1, 1, 0, 1, 1, 1])
+        assert repr(found) == repr(whole)
+        assert np.delete(found.weight, 2).tolist() == whole.weight.tolist()
+        assert (found.weight[2], found.y[2]) == (0.0, name == "groups")
+    grouped = TimeToEvent(event=[1, 0], time=[1, 3], horizon=2, sample_weight=[1, 0]).within(["a", None])
+    assert grouped.weight.tolist() == [1.0, 0.0]
+    given = TimeToEvent(event=[1, 0], time=[1, 3], horizon=2, sample_weight=[1, 0], censoring=[0.5, np.nan])
+    assert given.weight.tolist() == [2.0, 0.0]
+    asked = {"sample_weight": [1, 1, 1, 0]}
+    for how in ({"groups": ["a", "a", "a", None]}, {"probability": [0.5, 0.5, 0.5, 0.0]}):
+        found = PartlyVerified([1, 0, None, 1], **how, **asked)
+        apart = PartlyVerified([1, 0, None], **{key: value[:3] for key, value in how.items()})
+        assert found.weight.tolist() == [*apart.weight.tolist(), 0.0]
+
+
 def test_risks_by_horizon_of_rows_that_do_not_count_are_not_looked_at():
     time = np.arange(1.0, N + 1.0)
     outcome = TimeToEvent(event=Y, time=time, horizon=60.0, sample_weight=WEIGHT)

@@ -105,7 +105,7 @@ class PartlyVerified(Outcome):
                     "seen depends on. To drop them would assume that it depends on nothing."
                 )
             return np.ones(len(self.y))
-        names, codes = np.unique(check_groups(groups, len(self.y)), return_inverse=True)
+        names, codes = np.unique(check_groups(groups, len(self.y), self.sample_weight), return_inverse=True)
         self._codes = codes.reshape(-1)
         total, seen = (np.bincount(self._codes, self.units * part) for part in (1.0, self.known))
         if np.any((seen == 0.0) & (total > 0.0)):
@@ -117,11 +117,12 @@ class PartlyVerified(Outcome):
         share = validation.to_floats(validation.to_array(probability, "probability"), "probability")
         if share.shape != self.y.shape:
             raise ValueError(f"probability must have one value for each of the {len(self.y)} rows, got {share.shape}.")
-        bad = self.known & ~((share > 0.0) & (share <= 1.0))
+        fine = (share > 0.0) & (share <= 1.0)
+        bad = self.known & self.present & ~fine
         if bad.any():
             first = int(np.argmax(bad))
             raise ValueError(f"probability must lie in (0, 1] where a label was seen, got {share[first]} at {first}.")
-        return np.where(self.known, share, 1.0)
+        return np.where(self.known & fine, share, 1.0)
 
     @property
     def plain(self) -> bool:

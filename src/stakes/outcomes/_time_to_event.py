@@ -16,6 +16,8 @@ from stakes.base.validation import (
     Bools,
     Floats,
     Integers,
+    absent,
+    brief,
     check_same_order,
     check_size,
     check_weights,
@@ -68,7 +70,8 @@ def _in_precision(horizon: float, times: Floats) -> float:
     return single if same else horizon
 
 
-def _check_times(times: NDArray[Any]) -> Floats:
+def _check_times(times: NDArray[Any], sample_weight: Any) -> tuple[Floats, Floats | None]:
+    """Return times and weights; the times of rows of weight zero are not looked at."""
     if times.ndim != 1:
         raise ValueError(
             f"time must hold one end of follow-up per row, got shape {times.shape}: late entry (start and stop), "
@@ -76,14 +79,24 @@ def _check_times(times: NDArray[Any]) -> Floats:
         )
     if not len(times):
         raise ValueError("time must hold at least one row, got none.")
-    found = to_floats(times, "time")
-    refuse(~(np.isfinite(found) & (found >= 0.0)), found, "time must be finite and >= 0")
-    return found
+    found, weight = to_floats(times, "time"), check_weights(sample_weight, len(times))
+    bad = ~(np.isfinite(found) & (found >= 0.0))
+    refuse(bad if weight is None else bad & (weight > 0.0), found, "time must be finite and >= 0")
+    return np.where(bad, 0.0, found) if bad.any() else found, weight
+
+
+def _filled(labels: NDArray[Any], weight: Floats | None) -> NDArray[Any]:
+    """Labels in which rows of weight zero without one have that of a row that counts."""
+    if weight is None or np.all(weight) or labels.shape != weight.shape:
+        return labels
+    return labels[np.where((weight == 0.0) & absent(labels), int(np.argmax(weight)), np.arange(len(labels)))]
 
 
 def _check_events(labels: NDArray[Any], censored: Any, cause: Any) -> NDArray[np.int8]:
     """Code how each row's follow-up ended."""
     refuse_missing(labels, "event")
+    numbers = plain_labels(labels)  # numbers may stand in an array of objects
+    labels = numbers if numbers.dtype.kind in "biuf" else labels
     if np.ndim(censored):
         raise ValueError(f"censored must be one label, got {censored!r}.")
     if labels.dtype.kind in "biuf":
@@ -169,13 +182,28 @@ def _refuse_several(events: NDArray[Any]) -> None:
         raise ValueError("event holds no event at all: pass cause= to say which code would be one.")
 
 
-def check_groups(groups: Any, n: int) -> NDArray[Any]:
-    """Return one label per row, or raise."""
+def check_groups(groups: Any, n: int, weight: Floats | None = None) -> NDArray[Any]:
+    """Return one label per row, or raise; those of rows of weight zero are not looked at."""
     labels = to_array(groups, "groups")
     if labels.shape != (n,):
         raise ValueError(f"groups must have one value for each of the {n} rows, got shape {labels.shape}.")
+    labels = _filled(labels, weight)
     refuse_missing(labels, "groups")
     return plain_labels(labels)
+
+
+def _check_places(rows: Any, weight: Floats) -> NDArray[Any]:
+    """Return indices of rows, or which of them, at least one of positive weight; or raise."""
+    places, n = to_array(rows, "rows"), len(weight)
+    fits = places.shape == (n,) if places.dtype == bool else places.ndim == 1 and places.dtype.kind in "iu"
+    if not fits and places.size:
+        raise ValueError(f"rows must be indices, or True or False for each of the {n} rows, got {brief(rows)}.")
+    if places.dtype != bool:
+        places = places.astype(np.intp)
+        refuse((places < -n) | (places >= n), places, f"rows must lie in 0 to {n - 1}")
+    if not weight[places].any():
+        raise ValueError("rows must hold a row of positive weight, got none.")
+    return places
 
 
 def _check_censoring(censoring: Any, n: int) -> Floats | None:
@@ -514,15 +542,16 @@ class TimeToEvent(Outcome):
         self.row_labels = row_labels(
             event=event, time=time, groups=groups, censoring=censoring, sample_weight=sample_weight
         )
-        times, labels = _check_times(to_array(time, "time")), to_array(event, "event")
+        stated, labels = to_array(time, "time"), to_array(event, "event")
+        times, weight = _check_times(stated, sample_weight)
         n = len(times)
         if labels.shape != times.shape:
             raise ValueError(f"event and time must have the same length, got shapes {labels.shape} and {times.shape}.")
-        ended, weight = _check_events(labels, censored, cause), check_weights(sample_weight, n)
-        given = _check_censoring(censoring, n)
+        ended, given = _check_events(_filled(labels, weight), censored, cause), _check_censoring(censoring, n)
+        ended[absent(labels) | (times != to_floats(stated, "time"))] = CENSORED  # in rows of weight zero
         if given is not None and groups is not None:
             raise ValueError(_NOT_IN_GROUPS)
-        strata = None if groups is None else check_groups(groups, n)
+        strata = None if groups is None else check_groups(groups, n, weight)
         self._set(FollowUp(times, ended, weight, strata, given), check_horizon(horizon))
 
     @classmethod
@@ -584,8 +613,9 @@ class TimeToEvent(Outcome):
         if given is None:
             return np.where(self.known, self._censoring.weights(), 0.0)
         stays = "the probability not to be censored before the end of each row or the horizon, in (0, 1]"
-        refuse(self.known & ~((given > 0.0) & (given <= 1.0)), given, f"censoring must hold {stays}")
-        return np.divide(1.0, given, out=np.zeros(len(given)), where=self.known)
+        counts, fine = self.known & self.present, (given > 0.0) & (given <= 1.0)
+        refuse(counts & ~fine, given, f"censoring must hold {stays}")
+        return np.divide(1.0, given, out=np.zeros(len(given)), where=counts & fine)
 
     def _refuse_beyond(self) -> None:
         if self.follow_up.given is not None:
@@ -724,7 +754,7 @@ class TimeToEvent(Outcome):
         check_same_order(event=self, groups=groups)
         if self.follow_up.given is not None:
             raise ValueError(_NOT_IN_GROUPS)
-        return self._with(replace(self.follow_up, strata=check_groups(groups, len(self.y))))
+        return self._with(replace(self.follow_up, strata=check_groups(groups, len(self.y), self.sample_weight)))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return some of the rows, or some repeatedly, with censoring estimated anew.
@@ -745,7 +775,7 @@ class TimeToEvent(Outcome):
         >>> outcome.take([0, 2, 3, 3]).prevalence
         0.5
         """
-        places = np.asarray(rows)
+        places = _check_places(rows, self.units)
         found = self._with(self.follow_up.taken(places))
         if self.row_labels is not None:
             name, index = self.row_labels
@@ -773,7 +803,14 @@ class TimeToEvent(Outcome):
         0.5
         """
         check_same_order(event=self, times=times)
-        return self._with(replace(self.follow_up, weight=np.asarray(times) * self.units))
+        counts = to_floats(to_array(times, "times"), "times")
+        if counts.shape != self.y.shape:
+            raise ValueError(f"times must have one number for each of the {len(self.y)} rows, got {counts.shape}.")
+        refuse(~((counts >= 0.0) & (counts == np.floor(counts))), counts, "times must hold whole numbers >= 0")
+        weight = counts * self.units
+        if not weight.any():
+            raise ValueError("times must leave a row of positive weight, got none.")
+        return self._with(replace(self.follow_up, weight=weight))
 
     def parts(self, parts: Floats) -> Floats:
         """Contributions of all rows to an error, including the estimation of censoring."""
