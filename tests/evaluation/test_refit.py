@@ -520,3 +520,41 @@ def test_folds_by_clusters_need_these():
         ValueError, match=r"clusters must be given for cv=GroupKFold\(n_splits=5.*which divides by them"
     ):
         evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), cv=GroupKFold(5))
+
+
+def few_rows(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+
+
+def test_an_estimator_beside_itself_has_no_difference():
+    """Its scores are the same in every row: no other rows could show a difference."""
+    X, y = few_rows()
+    found = evaluate_estimator(LogisticRegression(), X, y, costs=(0.1, 0.5), repeats=1, cv=4)
+    itself = found.compare(found)
+    assert (itself.difference, itself.interval, itself.p_value) == (0.0, (0.0, 0.0), 1.0)
+
+
+def test_the_interval_ends_at_the_highest_cost():
+    """No decision costs more than a false positive or a miss, 1/2 each at this cost ratio."""
+    X, y = few_rows()
+    found = evaluate_estimator(LogisticRegression(), X[:12], y[:12], costs=0.5, repeats=1, cv=2, confidence_level=0.999)
+    assert found.cost < found.interval[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("cv", "clusters", "message"),
+    [
+        (10, np.arange(40) % 6, "cv must be at most the 6 clusters, none of which is divided, got 10"),
+        (
+            [(range(20, 40), range(20)), (range(20), range(20, 41))],
+            None,
+            "cv must hold folds of row numbers from 0 to 39",
+        ),
+    ],
+)
+def test_folds_that_the_rows_do_not_have_are_refused_by_the_name_of_cv(cv, clusters, message):
+    X, y = few_rows()
+    with pytest.raises(ValueError, match=message):
+        evaluate_estimator(LogisticRegression(), X, y, costs=0.5, cv=cv, clusters=clusters)

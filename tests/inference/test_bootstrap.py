@@ -322,8 +322,11 @@ def test_scores_that_only_rank():
         ({"bounds": (0, 1)}, "options are for metrics by name, got bounds"),
         ({"clusters": [1, 2] * 200, "block_length": 3}, "cannot both be given"),
         ({"clusters": [1, 2] * 200}, "clusters must hold at least 5 clusters, got 2"),
-        ({"block_length": 0}, 'block_length must be "auto" or a whole number from 1 to 400, got 0'),
-        ({"block_length": 401}, "whole number from 1 to 400, got 401"),
+        ({"block_length": 0}, 'block_length must be "auto" or a whole number from 1 to 80, .*, got 0'),
+        ({"block_length": 401}, "at least 5 blocks, got 401"),
+        # one block that wraps around holds every row once: all resamples are the rows themselves
+        ({"block_length": 400}, "at least 5 blocks, got 400"),
+        ({"block_length": 81}, "at least 5 blocks, got 81"),
         ({"confidence_level": 1.0}, "confidence_level"),
         ({"y_prob": {}}, "y_prob must hold at least one model"),
         ({"y_prob": None}, "y_prob is missing"),

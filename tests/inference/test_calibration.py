@@ -305,3 +305,12 @@ def test_error_of_observed_to_expected_at_a_stated_prevalence_is_that_of_the_jac
     whole = summary(np.ones(n, dtype=bool), clusters=groups if clustered else None)
     estimate = next(e for e in whole.estimates if e.metric == "o_e_ratio")
     assert estimate.standard_error / estimate.value == pytest.approx(error, rel=0.04)
+
+
+@pytest.mark.parametrize(("level", "has"), [(0.99, True), (0.998, True), (0.9985, False), (0.999999, False)])
+def test_levels_that_no_draw_reaches_have_no_interval_of_the_smooth_distance(level, has):
+    """500 draws have two ends of one draw each at most: an interval of a higher level would be that of a lower one."""
+    summary = calibration_summary(Y[:600], DISTORTED[:600], confidence_level=level)
+    for estimate in (e for e in summary.estimates if e.metric in {"ici", "e90"}):
+        assert math.isfinite(estimate.interval[0]) == has
+        assert ("500 draws" in estimate.note) != has

@@ -70,7 +70,7 @@ def test_many_rows_in_few_cells_are_not_expanded(monkeypatch):
 def test_too_few_positives_are_refused_by_their_rows(monkeypatch):
     monkeypatch.setattr(cross_fitting, "_MANY", 1)
     counted = ScoreTable.from_predictions([1] * 19 + [0] * 981, [0.5] * 1000)
-    with pytest.raises(ValueError, match="at least 20 positives"):
+    with pytest.raises(ValueError, match=r"at least 20 positives .* got 19 of 1000 rows\.$"):
         decomposition_interval(counted, costs=MEASURE)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from stakes import RowCosts, TimeToEvent, evaluate, metric_interval
-from stakes.inference import confidence_band, metric_difference, pool, threshold_intervals
+from stakes.inference import calibration_summary, confidence_band, metric_difference, pool, threshold_intervals
 from stakes.metrics import METRICS
 from stakes.outcomes import Imputed
 
@@ -365,3 +365,28 @@ def imputed_truth():
         return stats.norm.pdf(u) * (10 / (1 + math.exp(4.35 - spread * u)) - 1) / 9
 
     return integrate.quad(gain, (start + 4.35) / spread, 12.0, epsabs=1e-12)[0]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda y, p, **about: metric_interval(y, p, "bounded_brier_loss", **about).interval,
+        lambda y, p, **about: metric_interval(y, p, "roc_auc_score", **about).interval,
+        lambda y, p, **about: metric_difference(y, p, p.scores[0], "bounded_brier_loss", **about).interval,
+        lambda y, p, **about: next(iter(calibration_summary(y, p, **about).estimates)).interval,
+        lambda y, p, **about: confidence_band(y, p, "regret", thresholds=[0.2, 0.4], **about).high,
+    ],
+    ids=["mean", "area", "difference", "calibration", "band"],
+)
+def test_clusters_of_no_weight_are_absent(ask):
+    """Rows of weight 0 in clusters of their own change nothing, the degrees of freedom of Rubin's rules included."""
+    rng, (y, score) = np.random.default_rng(2), COMMON
+    columns = [np.clip(score + 0.1 * rng.normal(size=150), 0.01, 0.99) for _ in range(4)]
+    clusters, more = np.arange(150) // 6, 60
+    alone = ask(y, Imputed(columns), clusters=clusters, sample_weight=np.ones(150))
+    longer = Imputed([np.append(column, np.full(more, 0.5)) for column in columns])
+    about = {
+        "clusters": np.append(clusters, 1000 + np.arange(more)),
+        "sample_weight": np.repeat([1.0, 0.0], [150, more]),
+    }
+    assert np.asarray(ask(np.append(y, np.zeros(more, dtype=int)), longer, **about)) == pytest.approx(alone, rel=1e-12)

@@ -231,3 +231,17 @@ def test_cross_fitting_draws_its_folds_from_seed_zero_where_none_is_given():
     seeds = {}, {"random_state": 0}, {"random_state": 1}
     plain, zero, one = (metric_interval(y, score, "hull_auc", **seed).value for seed in seeds)
     assert plain == zero != one
+
+
+@pytest.mark.parametrize("names", [("equal", "b"), ("a", "equal"), ("equal", "neither")])
+def test_a_model_called_equal_is_not_taken_for_a_draw(names):
+    """The same two models under other names: the same stretches, winner and sentence."""
+    y, good, poor = [0, 1] * 20, [0.1, 0.9] * 20, [0.6, 0.4] * 20
+    plain = compare(y, good, poor, costs=(0.01, 0.9), names=("first", "second")).dominance
+    found = compare(y, good, poor, costs=(0.01, 0.9), names=names).dominance
+    assert [plain.stretches[0][2], plain.winner] == ["equal", "first"]
+    assert found.winner == names[0]
+    assert str(found) == str(plain).replace("first", names[0]).replace("second", names[1])
+    called = {"first": names[0], "equal": found.stretches[0][2]}
+    assert called["equal"] not in names
+    assert [better for *_, better in found.stretches] == [called[better] for *_, better in plain.stretches]

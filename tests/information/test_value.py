@@ -530,3 +530,31 @@ def test_value_at_low_and_high_thresholds_is_that_of_a_fine_logarithmic_grid(row
     # max(0, M, M + R) = M + R+ + M- less what both, -M and R, gain where both are positive
     best = model + gained(fn, tn) + gained(tp, fp) - model - overlap
     assert cell_value(cells, t).evpi * sum(cells) == pytest.approx(best - max(0.0, model, model + everyone), rel=2e-4)
+
+
+@pytest.mark.parametrize("how", [{"costs": (0.1, 0.2)}, {"threshold": 0.15}], ids=["range", "threshold"])
+def test_a_model_given_twice_changes_nothing(how):
+    """The two leading decisions are then one: rows that decide are those beside the next that is another one."""
+    rng = np.random.default_rng(1)
+    y = rng.random(1000) < 0.2
+    odds = np.where(y, -1.2, -1.6) + 0.5 * rng.normal(size=1000)
+    a, b = 1 / (1 + np.exp(-odds)), 1 / (1 + np.exp(-odds - 0.5 * rng.normal(size=1000)))
+    once = value_of_information(y, {"a": a, "b": b}, **how)
+    twice = value_of_information(y, {"a": a, "again": a, "b": b}, **how)
+    assert (twice.deciding_rows, twice.method) == (once.deciding_rows, once.method)
+    assert once.deciding_rows > 0
+    assert twice.evpi == pytest.approx(once.evpi, rel=0.25)  # other draws
+    assert twice.p_best["a"] == twice.p_best["again"]
+    assert twice.p_best["a"] == pytest.approx(once.p_best["a"], abs=0.01)
+
+
+@pytest.mark.parametrize("rows", [50, 1000])
+def test_a_model_that_treats_all_is_never_better_than_treating_all(rows):
+    """By the normal form of many rows as by the draws of few."""
+    y = np.arange(rows) % 10 < 3
+    ranks = np.where(y ^ (np.arange(rows) % 7 == 0), 0.5, 0.05)
+    found = value_of_information(y, {"all": np.ones(rows), "ranks": ranks}, costs=(0.1, 0.2))
+    assert (found.method == "normal") == (rows == 1000)
+    assert found.p_best["all"] == found.p_best["treat all"]
+    assert found.p_useful["all"] == 0.0
+    assert 0.1 < found.p_useful["ranks"] < 1.0

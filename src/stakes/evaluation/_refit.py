@@ -260,6 +260,8 @@ class Refit(Tabular):
         rows = replace(self.rows, costs=both, largest=largest, inflation=inflation)
         spread = rows.spread(np.array([0]), np.array([1]))
         gap, half = self.cost - other.cost, float(_reach(rows, 0, 1, self.confidence_level))
+        if gap == 0.0 and np.array_equal(self.y_prob, other.y_prob):
+            half = 0.0  # the same scores have no difference that other rows could show
         p_value = min(2.0 * float(spread.tail(np.array([abs(gap)]))[0]), 1.0)
         error = float(np.sqrt(spread.variance[0]))
         return Comparison(*names, gap, error, (gap - half, gap + half), p_value, "cost", self.confidence_level)
@@ -395,7 +397,8 @@ def evaluate_estimator(
     half, error = _reach(rows, 0, -1, asked.confidence_level), float(np.sqrt(rows.covariance()[0, 0]))
     half = half if math.isfinite(cost) else math.nan
     judged = (rows, y_prob, asked.confidence_level, asked.costs, asked.scale, _note(task.y, cost))
-    return Refit(cost, (max(cost - half, 0.0), cost + half), error, apparent, auc, method, overfitting, *judged)
+    ends = max(cost - half, 0.0), min(cost + half, max(float(rows.largest.max()), cost))
+    return Refit(cost, ends, error, apparent, auc, method, overfitting, *judged)
 
 
 def _are_folds(cv: Any) -> bool:
@@ -501,7 +504,7 @@ class _Task:
             splitter, seed = cv, int(rng.integers(2**31))
             if not (_are_folds(cv) or hasattr(cv, "split")) or isinstance(cv, str):
                 kind = StratifiedKFold if codes is None else StratifiedGroupKFold
-                splitter = kind(self.folds(cv), shuffle=True, random_state=seed)
+                splitter = kind(self.folds(cv, codes), shuffle=True, random_state=seed)
             for fit, judge in self.divided(splitter, codes):
                 if self.y[fit].all() or not self.y[fit].any():
                     raise ValueError(
@@ -518,6 +521,10 @@ class _Task:
             folds = splitter if _are_folds(splitter) else splitter.split(none, self.y, codes)
             try:
                 pairs = [(places[fit], places[judge]) for fit, judge in folds]
+            except IndexError as error:
+                raise ValueError(
+                    f"cv must hold folds of row numbers from 0 to {len(places) - 1}, two lists of them each: {error}."
+                ) from error
             except ValueError as error:
                 if codes is None and "'groups' parameter" in str(error):
                     raise ValueError(f"clusters must be given for cv={splitter!r}, which divides by them.") from error
@@ -531,12 +538,14 @@ class _Task:
                 )
         return pairs
 
-    def folds(self, cv: Any) -> int:
-        """A number of folds that the rows can be divided into, or raise."""
+    def folds(self, cv: Any, codes: Integers | None) -> int:
+        """A number of folds that the rows, and the clusters, can be divided into, or raise."""
         count = validation.check_whole(cv, "cv", 2)
         most = int(max(np.count_nonzero(self.y), np.count_nonzero(~self.y)))
         if count > most:
             raise ValueError(f"cv must be at most the {most} rows of the commoner class, got {count}.")
+        if codes is not None and count > (clusters := int(codes.max()) + 1):
+            raise ValueError(f"cv must be at most the {clusters} clusters, none of which is divided, got {count}.")
         return count
 
     def cross_validated(self, pairs: list[tuple[Integers, Integers]], repeats: int) -> tuple[Floats, Floats, float]:

@@ -54,7 +54,7 @@ from stakes.inference._simultaneous import (
 )
 from stakes.outcomes import Imputed
 from stakes.outputs.text import percent
-from stakes.variance.dependence import Design, dependence_of
+from stakes.variance.dependence import Design, count_clusters, dependence_of
 from stakes.variance.sums import effective
 
 _Columns = tuple[Floats, Floats, Floats, Floats, Floats, Floats]  # estimate, error, limits, simultaneous limits
@@ -355,7 +355,7 @@ def confidence_band(
         asked |= {"thresholds": thresholds, "per": per, "logits": logits, "clusters": clusters, "harm": harm}
         asked |= {"name": name, "confidence_level": level, "n_resamples": draws, "random_state": random_state}
         each = [confidence_band(y_true, p, _pooled_kind(kind), **asked) for p in y_prob.scores]
-        return pooled_band(each, 0 if clusters is None else len(set(to_array(clusters, "clusters"))))
+        return pooled_band(each, 0 if clusters is None else count_clusters(clusters, sample_weight))
     if isinstance(y_true, ScoreTable) and kind != "reliability":
         y_true, said = with_fixed_weights(y_true)
     data, fixed = evaluation_data(y_true, y_prob, **asked, logits=logits, amounts=True), prevalence is not None

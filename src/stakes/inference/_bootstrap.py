@@ -27,7 +27,7 @@ from stakes.outputs.hooks import time_left
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import guess, level_name
 from stakes.variance.dependence import clusters_of, dependence_of
-from stakes.variance.sums import Clusters, members
+from stakes.variance.sums import NEEDED_CLUSTERS, Clusters, members
 
 Draw = Callable[[np.random.Generator], validation.Integers]
 Statistic = Callable[[ScoreTable], float | Mapping[str, float]]
@@ -475,8 +475,8 @@ def bootstrap(
     clusters : array_like of shape (n,), optional
         Such as patients or states: whole clusters are drawn.
     block_length : int or "auto", optional
-        For rows in order of time: blocks of so many consecutive rows are drawn. "auto" is the cube root of n, rounded
-        up.
+        For rows in order of time: blocks of so many consecutive rows are drawn, at most a fifth of the rows. "auto" is
+        the cube root of n, rounded up.
     sample_weight : array_like of shape (n,), optional
         Weights >= 0. Rows are drawn, each with its weight.
     pos_label : object, optional
@@ -646,10 +646,14 @@ def _rows_drawn(n: int, codes: validation.Integers | None, block_length: Any) ->
 
 
 def _block_length(given: Any, n: int) -> int:
+    most = max(n // NEEDED_CLUSTERS, 1)
     if isinstance(given, str) and given == "auto":
-        return math.ceil(round(n ** (1.0 / 3.0), 9))  # the cube root of 1000 is 10, not a hair above
-    if not (is_whole(given) and 1 <= given <= n):
-        raise ValueError(f'block_length must be "auto" or a whole number from 1 to {n}, got {given!r}.')
+        return min(math.ceil(round(n ** (1.0 / 3.0), 9)), most)  # the cube root of 1000 is 10, not a hair above
+    if not (is_whole(given) and 1 <= given <= most):
+        raise ValueError(
+            f'block_length must be "auto" or a whole number from 1 to {most}, with which a resample of {n} rows has at '
+            f"least {NEEDED_CLUSTERS} blocks, got {given!r}."
+        )
     return int(given)
 
 

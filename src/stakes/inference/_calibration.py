@@ -22,7 +22,6 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
-    to_array,
 )
 from stakes.core.options import evaluation_data
 from stakes.core.score_table import LogisticFit, ScoreTable, fit_recalibration
@@ -30,7 +29,7 @@ from stakes.curves import SPAN, LocalFits, Neighbourhoods, binned_reliability_of
 from stakes.inference._imputation import mean_of, pooled_estimate
 from stakes.outcomes import Imputed
 from stakes.outputs.result_table import Tabular
-from stakes.variance.dependence import Design, dependence_of
+from stakes.variance.dependence import Design, count_clusters, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of
 from stakes.variance.sums import CLASSES, EFFECTIVE, NEEDED, Estimate, Moments, bessel, moments_of, too_few
 
@@ -52,11 +51,13 @@ Reaches = Callable[[Floats, Floats, float], Bools]
 # Where 95% was meant, intervals of these covered 75 to 95% in simulations with few events or bent curves.
 WITHHELD = {"e50", "emax"}
 _NOWHERE = (math.nan, math.nan)
+_TOO_SURE = "no interval: its {draws} draws tell nothing at a confidence level above {most:.1%}"
 _NO_INTERVAL = "no interval: those tried cover the quantiles of the distance too seldom"
 _NEEDED_EVENTS = 50  # of each class: with 30, intervals of 95% covered 89 to 92%
 _POINTS = 100  # of the curve, at equal shares of the rows
 _FEWER_POINTS = 40  # where the errors of every row are kept at each point
 _DRAWS = 500
+_IN_TAILS = 0.999  # draws beyond both ends, without which an end is that of a lower confidence level
 _HALVINGS = 14
 _FURTHEST = 1e6  # times the number seen
 _ROUNDING = 1e-9  # of a share of the weight
@@ -92,6 +93,9 @@ def _estimate(name: str, value: float, seen: Deviations, level: float) -> Estima
     at, size = (float(number(np.abs(shape), seen.weight)) for shape in (seen.fitted, seen.shift))
     noisy = number(np.abs(seen.fitted[:, None] + seen.noise), seen.weight)
     error = float(np.std(noisy, ddof=1))
+    if (1.0 - level) * _DRAWS < _IN_TAILS:
+        note = _TOO_SURE.format(draws=_DRAWS, most=1.0 - _IN_TAILS / _DRAWS)
+        return Estimate(name, value, error, _NOWHERE, level, note)
     if at <= 0.0:  # no direction in which the curve could deviate
         alone = number(np.abs(seen.noise), seen.weight)
         return Estimate(name, value, error, (0.0, float(np.quantile(alone, level))), level)
@@ -513,7 +517,7 @@ def calibration_summary(
         rest |= {"logits": logits, "clusters": clusters, "lags": lags, "n_bins": n_bins, "binning": binning}
         rest |= {"smoother": smoother, "confidence_level": level, "random_state": random_state}
         each = [calibration_summary(y_true, scores, **rest) for scores in y_prob.scores]
-        units = each[0].n_rows if clusters is None else len(set(to_array(clusters, "clusters")))
+        units = each[0].n_rows if clusters is None else count_clusters(clusters, sample_weight)
         return pooled_calibration(each, cast("int", units))  # rows are known here
     data = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits

@@ -28,7 +28,7 @@ Stretch = tuple[float, float, str]
 
 # Whether one model costs less than another at every cost ratio of a range, exactly.
 
-EQUAL = "equal"
+EQUAL = ("equal", "neither", "none")
 _ROUNDING = 1e-14
 
 
@@ -43,7 +43,8 @@ class Dominance(Tabular):
     low, high : float
         The range, both ends included.
     stretches : tuple of (float, float, str)
-        Cost ratios from low (exclusive, but for the first) to high (inclusive), and the better model or "equal".
+        Cost ratios from low (exclusive, but for the first) to high (inclusive), and the better model or "equal"
+        ("neither" where a model is called "equal").
 
     Examples
     --------
@@ -64,8 +65,13 @@ class Dominance(Tabular):
     @property
     def winner(self) -> str:
         """The model whose regret is never higher and somewhere lower; "equal" for equal curves, "" where they cross."""
-        better = {name for _, _, name in self.stretches} - {EQUAL}
-        return EQUAL if not better else better.pop() if len(better) == 1 else ""
+        better = {name for _, _, name in self.stretches} - {self._equal}
+        return self._equal if not better else better.pop() if len(better) == 1 else ""
+
+    @property
+    def _equal(self) -> str:
+        """What stretches call a draw: a word that names no model."""
+        return equal_beside(self.a, self.b)
 
     def share(self, name: str) -> float:
         """Share of the range in which a model, or "equal", has it.
@@ -73,7 +79,7 @@ class Dominance(Tabular):
         Parameters
         ----------
         name : str
-            A model, or "equal".
+            A model, or the word of ``stretches`` for a draw.
 
         Returns
         -------
@@ -99,7 +105,7 @@ class Dominance(Tabular):
     def __str__(self) -> str:
         one = self.low == self.high
         where = f"at the cost ratio {self.low:g}" if one else f"at every cost ratio from {self.low:g} to {self.high:g}"
-        if self.winner == EQUAL:
+        if self.winner == self._equal:
             return f"{self.a} and {self.b} cost the same {where}"
         if self.winner:
             other = self.b if self.winner == self.a else self.a
@@ -180,13 +186,18 @@ def dominance(
     point = [_height(*curve, low) for curve in pieces]
     gap = point[0] - point[1]
     at_low = 0 if abs(gap) <= TIE * max(point) else 1 if gap < 0.0 else 2
-    labels = (EQUAL, *names)
+    labels = (equal_beside(*names), *names)
     ends = np.append(low, edges[:-1][inside]), np.append(low, upper[inside])
     ends[1][-1] = high  # also where the last stretch was rounding
     stretches = _merge_adjacent(*ends, np.append(at_low, better[inside]))
     if len(stretches) > 1 and stretches[0][1] == low and stretches[0][2] == 0:
         stretches = stretches[1:]  # a single point where the two are equal says nothing
     return Dominance(*names, low, high, tuple((a, b, labels[k]) for a, b, k in stretches))
+
+
+def equal_beside(a: str, b: str) -> str:
+    """A word for equal regret that names neither of two models."""
+    return next(word for word in EQUAL if word not in (a, b))
 
 
 def _height(knots: Floats, alarms: Floats, misses: Floats, c: float) -> float:

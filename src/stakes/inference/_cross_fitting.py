@@ -201,11 +201,12 @@ def cross_fit_rows(
     else:
         sample = expanded_rows(data) if data.sample is None else data.sample
     sample = replace(sample, score=sample.score + 0.0)
+    every = len(sample.y) if counts is None else int(counts.sum())
     for name, mine in (("positives", sample.y), ("negatives", ~sample.y)):
         rows = int(np.count_nonzero(mine) if counts is None else counts[mine].sum())
         if rows < ROWS_NEEDED:
             needed = f"y_true must hold at least {ROWS_NEEDED} {name} for an interval of a recalibrated quantity"
-            raise ValueError(f"{needed}, got {rows} of {len(sample.y)} rows.")
+            raise ValueError(f"{needed}, got {rows} of {every} rows.")
     return CrossFitRows(sample, cross_fit(sample, int(cv), rng, folds), fixed, counts)
 
 

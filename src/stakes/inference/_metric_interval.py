@@ -37,7 +37,7 @@ from stakes.metrics import METRICS, RocWindow, check_parameters
 from stakes.outcomes import Imputed, TimeToEvent
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import percent
-from stakes.variance.dependence import Design, check_dependence, dependence_of
+from stakes.variance.dependence import Design, check_dependence, count_clusters, dependence_of
 from stakes.variance.influence import WeightedCells, cells_of, influence_moments
 from stakes.variance.sums import Estimate, Moments, moments_of
 
@@ -425,7 +425,7 @@ def _paired(a: Any, b: Any) -> list[tuple[Any, Any]]:
 def _count(y_true: Any, clusters: Any, sample_weight: Any) -> int:
     """Format the number of rows (clusters) for messages."""
     if clusters is not None:
-        return len(np.unique(validation.to_array(clusters, "clusters")))
+        return count_clusters(clusters, sample_weight)
     if isinstance(y_true, Outcome):
         return int(np.count_nonzero(y_true.present))
     return len(validation.to_array(y_true, "y_true")) if sample_weight is None else int(np.count_nonzero(sample_weight))

@@ -33,6 +33,7 @@ from stakes.inference import CostRows, area_of, largest_of
 from stakes.outputs.hooks import draw
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, count, level_name, number, percent, stated
+from stakes.variance.largest import same_values
 from stakes.variance.sums import Sums, half_width
 
 # Value of information at one threshold, exactly: a model, treating all and treating no one on four cells of rows.
@@ -560,10 +561,7 @@ def value_of(
     """Value of information from row regrets of the models, then of treating all and treating none."""
     t = asked.threshold
     order = np.argsort(rows.means, kind="stable")
-    chosen = int(order[0])
-    # the smaller of the numbers of events and non-events on which the two leading decisions differ
-    differ = rows.costs[:, order[0]] != rows.costs[:, order[1]]
-    deciding = int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
+    chosen, deciding = int(order[0]), _deciding(rows, order)
     count, sizes = len(scores), sorted(set(asked.sizes))
     if t is None:
         evpi, p_best, p_useful, method, shares = (_by_normal if deciding >= ENOUGH else _by_draws)(rows, sizes, rng)
@@ -583,6 +581,13 @@ def value_of(
     found = ValueOfInformation(names[chosen], unit * evpi, best, useful, evsi, method, deciding, scale, *study)
     found.study_records()  # invalid prices are refused here
     return found
+
+
+def _deciding(rows: CostRows, order: Integers) -> int:
+    """Events or non-events, the fewer, on which the best decision and the next that is another one differ."""
+    differs = (rows.costs[:, order[0]] != rows.costs[:, k] for k in order[1:])
+    differ = next((each for each in differs if each.any()), np.zeros(len(rows.y), dtype=bool))
+    return int(min(np.count_nonzero(differ & rows.y), np.count_nonzero(differ & ~rows.y)))
 
 
 def _by_normal(
@@ -636,9 +641,13 @@ def one_threshold(measure: CostDistribution) -> float | None:
 
 
 def _useful(gains: Floats, covariance: Floats) -> list[float]:
-    """Probability that each model beats both references, which are the last columns."""
-    threes = ([k, len(gains) - 2, len(gains) - 1] for k in range(len(gains) - 2))
-    return [float(largest_of(gains[three], covariance[np.ix_(three, three)]).p_best[0]) for three in threes]
+    """Probability that each model beats both references, which are the last columns; 0 for one that is one of them."""
+    first, useful = same_values(gains, covariance), []
+    for k in range(len(gains) - 2):
+        three = [k, len(gains) - 2, len(gains) - 1]
+        beats = largest_of(gains[three], covariance[np.ix_(three, three)]).p_best[0]
+        useful.append(0.0 if first[k] in first[-2:] else float(beats))
+    return useful
 
 
 def _at_threshold(

@@ -67,6 +67,14 @@ def check_dependence(
     return None, cast("int | Literal['auto']", lags)
 
 
+def count_clusters(clusters: Any, sample_weight: Any = None) -> int:
+    """Number of checked clusters with a row of positive weight."""
+    values = validation.to_array(clusters, "clusters")
+    if sample_weight is not None:
+        values = values[validation.to_array(sample_weight, "sample_weight") > 0.0]
+    return _coded(validation.plain_labels(values))[0]
+
+
 def _coded(values: NDArray[Any]) -> tuple[int, validation.Integers]:
     """Number of distinct values, and the place of each row's among them; whole numbers that lie close are counted."""
     whole = len(values) > 0 and values.dtype.kind in "iu" and values.dtype != np.uint64
