@@ -13,7 +13,7 @@ from hypothesis import example, given, strategies as st
 from scipy.integrate import quad
 
 from stakes import ScoreTable, costs, decompose, expected_regret
-from stakes.actions import apply_deferral, deferral_curve, deferral_zone, evaluate_deferral, fit_deferral
+from stakes.actions import DeferralPair, apply_deferral, deferral_curve, deferral_zone, evaluate_deferral, fit_deferral
 from stakes.actions._deferral import (
     _window_argmin,
     action_costs,
@@ -473,3 +473,26 @@ def test_a_share_of_weighted_rows_is_rounded_down_to_a_double():
     for share, total in zip(rng.random(500).round(3).tolist(), rng.random(500).tolist(), strict=True):
         found, exact = rows_within(Fraction(repr(share)), total), Fraction(repr(share)) * Fraction(total)
         assert Fraction(found) <= exact < Fraction(np.nextafter(found, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "cost"),
+    [
+        (([0, 1, 1, 1, 0], [0.75, 0.75, 0.0, 0.75, 0.25], [0.1, 0.5, 0.2, 0.5, 0.1]), (0.3, 0.0), 0.0),
+        (([0, 1, 0], [0.75, 0.25, 0.25], [0.1 * 3, 0.1, 0.2]), (0.2, costs.Deferral(0.02, 0.3, 0.3)), 0.11),
+    ],
+)
+def test_a_pair_that_defers_every_weighted_row_can_be_kept_and_read(rows, asked, cost):
+    y, score, weight = rows
+    pair = fit_deferral(y, score, costs=asked[0], deferral=asked[1], sample_weight=weight)
+    assert (pair.cost, pair.share) == (pytest.approx(cost, abs=1e-15), 1.0)
+    assert DeferralPair.from_json(pair.to_json()) == pair
+
+
+def test_no_weights_defer_more_than_all_rows_or_cost_less_than_nothing():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        y, weight, score = (rng.integers(low, high, 5) for low, high in ((0, 2), (1, 9), (0, 4)))
+        pair = fit_deferral(y, score / 4, costs=0.3, deferral=0.0, sample_weight=weight / 10, pos_label=1)
+        assert pair.cost >= 0.0, (y, weight, score)
+        assert 0.0 <= pair.share <= 1.0, (y, weight, score)

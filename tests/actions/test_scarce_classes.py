@@ -300,3 +300,32 @@ def test_the_unit_of_costs_and_what_every_decision_costs_more_leave_the_room_for
         assert (other.cost.note, other.regret.note) == (plain.cost.note, plain.regret.note)
         assert other.cost.interval == pytest.approx([unit * end + fee for end in plain.cost.interval], rel=1e-9)
         assert other.regret.interval == pytest.approx([unit * end for end in plain.regret.interval], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 6])
+def test_what_a_class_costs_whatever_is_done_leaves_intervals_of_regrets_and_of_differences(seed):
+    rng, count = np.random.default_rng(seed), 4
+    y, probs = rng.integers(0, count, 48), {name: rng.dirichlet(np.ones(count), 48) for name in "ab"}
+    y[:count], matrix, extra = range(count), rng.integers(0, 9, (count, 3)), rng.integers(0, 20, (count, 1))
+    plain, shifted = (
+        evaluate_actions(y, probs, matrices=each, labels=range(count), actions=["x", "y", "z"])
+        for each in (matrix, matrix + extra)
+    )
+    pairs = (plain["a"].regret, shifted["a"].regret), (plain.compare("a", "b"), shifted.compare("a", "b"))
+    for one, other in pairs:
+        assert (one.interval, one.note) == (pytest.approx(other.interval, rel=1e-9), other.note)
+    assert pairs[1][0].p_value == pytest.approx(pairs[1][1].p_value, rel=1e-9)
+    assert plain.selection.possible == shifted.selection.possible
+    assert plain.selection.p_values == pytest.approx(shifted.selection.p_values, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("seed", "order"), [(0, [2, 0, 1]), (5, [2, 0, 1]), (3, [0, 1, 2])])
+def test_the_order_of_classes_and_of_rows_leaves_the_p_value_that_is_drawn(seed, order):
+    rng = np.random.default_rng(seed)
+    y, prob, matrix = rng.integers(0, 3, 30), rng.dirichlet(np.ones(3), 30), rng.normal(size=(3, 3))
+    rows, asked = rng.permutation(30), {"actions": ["x", "y", "z"]}
+    plain = decision_calibration_test(y, prob, matrices=matrix, labels=[0, 1, 2], **asked)
+    moved = decision_calibration_test(
+        y[rows], prob[rows][:, order], matrices=matrix[order], labels=np.array(order), **asked
+    )
+    assert plain.p_value == pytest.approx(moved.p_value, rel=1e-9)

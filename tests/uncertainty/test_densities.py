@@ -113,6 +113,17 @@ def test_components_count_the_rows_of_each_class_and_their_scatter():
     assert float(variance) == pytest.approx(np.mean((z.numpy() - means[place]) ** 2), rel=1e-6)
 
 
+def test_a_component_dropped_in_the_last_iteration_takes_its_counts_with_it(monkeypatch):
+    z, index, _ = places([400, 40, 3], [0.25, 0.5, 1 / 3])
+    monkeypatch.setattr("stakes.uncertainty._posterior_network._ITERATIONS", 1)
+    monkeypatch.setattr("stakes.uncertainty._posterior_network._LEAST_ROWS", 10)
+    torch.manual_seed(0)
+    centre, _, counts = fit_components(z, index, 3, 2, 0.0)
+    order = [int((centre - torch.tensor(c)).square().sum(1).argmin()) for c in ([4.0, 0], [0, 4])]
+    assert (len(centre), counts.shape) == (2, (2, 2))
+    np.testing.assert_allclose(counts[:, order].numpy(), [[300, 20], [100, 20]], atol=1e-3)
+
+
 def test_more_components_never_fit_worse_by_likelihood():
     z, index, _ = places([200, 200, 200], [0.5] * 3, spread=1.0)
     likelihoods = []

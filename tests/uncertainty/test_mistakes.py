@@ -81,3 +81,12 @@ def test_mistakes_about_a_bag_are_named():
 def test_the_first_region_of_more_positives_than_examples_is_named():
     with pytest.raises(ValueError, match=r"got 4\.0 of 3\.0 at index 2"):
         positivity_posterior([2, 1, 4, 5], [2, 2, 3, 4], prior=(1, 1))
+
+
+def test_a_mapping_of_members_is_refused_with_what_to_pass():
+    members = {"first": [0.1, 0.6], "second": [0.3, 0.8]}
+    with pytest.raises(
+        ValueError, match=r"^member_probs must be an array .* mapping of .*list\(member_probs.values\(\)\)"
+    ):
+        from_ensemble(members)
+    np.testing.assert_allclose(from_ensemble(list(members.values())).score, [0.2, 0.7])

@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.utils import estimator_checks
 
 import stakes.utility
@@ -251,3 +251,23 @@ def test_every_public_name_can_be_reached():
     assert all(hasattr(stakes.utility, name) for name in stakes.utility.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = stakes.utility.nothing
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PlugInThresholdClassifier(),
+        ExpectedUtilityClassifier(mode="frozen"),
+        ExpectedUtilityClassifier(calibrate="sigmoid"),
+    ],
+    ids=["plug-in", "frozen", "calibrated"],
+)
+def test_folds_by_groups_are_passed_as_a_list(model):
+    X, y = make_classification(60, random_state=0)
+    folds = GroupKFold(3)
+    with pytest.raises(
+        ValueError, match=r"^cv must split rows without groups, .* got GroupKFold.*cv\.split\(X, y, groups\)"
+    ):
+        clone(model).set_params(cv=folds).fit(X, y)
+    listed = list(folds.split(X, y, np.arange(60) // 2))
+    assert clone(model).set_params(cv=listed).fit(X, y).predict(X).shape == (60,)

@@ -459,7 +459,8 @@ def best_pair(table: ScoreTable, c: float, deferral: Deferral, capacity: int | F
     stop = int(fewest[0])
     edges = np.append(table.scores, np.inf)
     low, high = float(edges[start[stop]]), float(edges[stop])
-    per_case = float(cost[stop] / table.total), float(between_[stop] / table.total)
+    # rounding of the sums leaves a cost just below 0, or a share just above 1
+    per_case = max(float(cost[stop] / table.total), 0.0), min(float(between_[stop] / table.total), 1.0)
     return DeferralPair(low, high, *per_case, unique=len(fewest) == 1)
 
 

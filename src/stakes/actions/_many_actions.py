@@ -86,15 +86,16 @@ class ActionRows:
             taken += [] if less or earlier else [action]
         return -replace(self.problem, matrices=-matrices[:, :, taken]).losses(np.eye(len(own)), own)
 
-    def kinds(self) -> Integers:
+    def kinds(self, *, whole: bool = True) -> Integers:
         """Class of each class where two are given, else groups of those whose costs are about as large.
 
         Rows whose errors cost the same are one kind whatever their class: what is rare among them is seen in all.
+        ``whole`` costs must be about as large too, with what even the best action costs.
         """
         best, max_loss = self.best(), self.max_loss()
         if len(best) == 2:
             return np.arange(2)
-        most = np.stack([max_loss - best, max_loss - best.min()])
+        most = np.stack([max_loss - best, max_loss - best.min()] if whole else [max_loss - best])
         some = most > _ROUNDING * np.abs([best, max_loss]).max()
         with np.errstate(divide="ignore", invalid="ignore"):
             # a margin for rounding: 0.4 - 0.1 is half of 0.7 - 0.1, as 4 - 1 is of 7 - 1
@@ -110,7 +111,7 @@ class ActionRows:
         judged on its own. Where classes differ in what the best action costs, a rare one may be costly although no row
         of it errs: ``whole`` costs allow for that too.
         """
-        best, kinds = self.best(), self.kinds()
+        best, kinds = self.best(), self.kinds(whole=whole)
         least, kind = best - best.min(), kinds[self.index]
         places = range(int(kinds.max()) + 1)
 
@@ -340,6 +341,7 @@ def _masses(theta: CostDistribution, low: Floats, high: Floats) -> Floats:
 
 _LARGE = 20.0**-0.5  # in standard errors of what is drawn with it: one of 20 equal changes of cost
 _DRAWS, _ROUNDED = 4999, 1e-12
+_DECIMALS = 9  # of standard errors, beyond which two changes of cost differ by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -556,7 +558,7 @@ def _drawn(jump: Floats, prob: Floats, large: Bools, rng: np.random.Generator) -
     row, kind = np.nonzero(large)
     rate = np.log1p(share / left)[row] * prob[row, kind] / share[row]  # at least one event has that share
     more = jump[row, kind] - mean[row]
-    order = settled_order(more, rate, variance[row])
+    order = settled_order(np.round(more, _DECIMALS), rate, variance[row])
     row, more, until = row[order], more[order], np.cumsum(rate[order])
     count = rng.poisson(_DRAWS * until[-1])
     event, draw = np.searchsorted(until[:-1], until[-1] * rng.random(count)), rng.integers(_DRAWS, size=count)
@@ -864,14 +866,22 @@ class ActionEvaluation(Tabular):
         """
         one, two = self._place(a), self._place(b)
         level, most = self.confidence_level, float(self.cost_rows.largest.max())
-        found = mean_estimates(self.cost_rows, {"difference": (one, two)}, level, (-most, most))["difference"]
+        found = mean_estimates(self._differences, {"difference": (one, two)}, level, (-most, most))["difference"]
         alike = np.array_equal(self.rows.probs[a], self.rows.probs[b])
         if alike and not math.isnan(found.interval[0]):  # no unseen row will tell them apart
             found = replace(found, interval=(0.0, 0.0), note="")
-        spread = self.cost_rows.spread(np.array([one]), np.array([two]))
+        spread = self._differences.spread(np.array([one]), np.array([two]))
         p_value = float(2.0 * spread.tail(np.array([abs(found.value)]))[0])
         rest = (found.value, found.standard_error, found.interval, min(p_value, 1.0), "cost", self.confidence_level)
         return inference.Comparison(a, b, *rest, found.note)
+
+    @cached_property
+    def _differences(self) -> inference.CostRows:
+        """Costs to be compared with each other, for which what even the best action costs does not matter."""
+        best, costs = self.rows.best(), self.cost_rows.costs
+        beyond = np.maximum(costs - best[self.rows.index][:, None], 0.0)
+        most = np.tile((self.rows.max_loss() - best)[:, None], len(self.models))
+        return self.rows.cost_rows(costs, beyond, most, whole=False)
 
     def dominance(self, a: str, b: str) -> ActionDominance:
         """Say where along the segment of matrices one model costs less than another on these rows.
@@ -924,9 +934,11 @@ class ActionEvaluation(Tabular):
         best, max_loss = rows.best()[:, None], rows.max_loss()[:, None]
         beyond = np.maximum(costs - best[rows.index], 0.0)
         ends = np.concatenate([np.tile(max_loss, len(names)), rows.problem.mean_matrix], axis=1) - best
-        contest = rows.cost_rows(costs, beyond, ends).contest((*names, *single), len(names))
+        alone, apart = (rows.cost_rows(costs, beyond, ends, whole=whole) for whole in (True, False))
+        contest = alone.contest((*names, *single), len(names))
         matrices = rows.problem.matrices
-        contest = replace(contest, lowest=float(matrices.min()), highest=float(matrices.max()))
+        limits: dict[str, Any] = {"lowest": float(matrices.min()), "highest": float(matrices.max())}
+        contest = replace(contest, spread=partial(_spread, alone, apart), **limits)
         asked: dict[str, Any] = {"incumbent": self.incumbent, "n_tried": self.n_tried}
         return inference.select(contest, **asked, confidence_level=self.confidence_level, scale="cost")
 
@@ -1155,6 +1167,11 @@ class ActionEvaluation(Tabular):
     def __repr__(self) -> str:
         costs = ", ".join(f"{each.model} {each.cost.value:.4g}" for each in self.models)
         return f"ActionEvaluation({costs}; oracle {self.oracle:.4g})"
+
+
+def _spread(alone: inference.CostRows, apart: inference.CostRows, a: Integers, b: Integers) -> Any:
+    """Spread of differences, for which what even the best action costs does not matter, or of costs (b = -1)."""
+    return (alone if np.any(b < 0) else apart).spread(a, b)
 
 
 # Costs of acting on class probabilities with many actions: by model, class and action, with intervals.

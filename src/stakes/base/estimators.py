@@ -120,7 +120,7 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def _splits(self, folds: Any, X: Any, y: NDArray[Any], model: Any) -> Iterator[tuple[Any, Any]]:
         """Go through folds, of which there must be one, and each must leave the model rows of both classes."""
         fold = 0
-        for fold, (train, test) in enumerate(folds.split(X, y), 1):
+        for fold, (train, test) in enumerate(_without_groups(folds, X, y), 1):
             self._refuse_one_class(model, y, train, fold)
             yield train, test
         if fold == 0:
@@ -154,6 +154,19 @@ class BinaryClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # t
     def _more_tags(self) -> dict[str, Any]:
         """Set the same tags for scikit-learn before 1.6."""
         return {"binary_only": not self._multi_class, "_xfail_checks": self._expected_failed_checks}
+
+
+def _without_groups(folds: Any, X: Any, y: NDArray[Any]) -> Iterator[tuple[Any, Any]]:
+    """Split rows, and say what to pass for a splitter that asks for groups of rows."""
+    try:
+        yield from folds.split(X, y)
+    except ValueError as error:
+        if "'groups'" not in str(error):
+            raise
+        raise ValueError(
+            f"cv must split rows without groups, which fit does not take, got {folds!r}: pass the list of its folds, "
+            "list(cv.split(X, y, groups))."
+        ) from None
 
 
 def fit_weighted(model: Any, X: Any, y: NDArray[Any], sample_weight: Floats | None) -> Any:

@@ -258,6 +258,8 @@ def _read_settings(
 def _plain(rows: BoundaryRows, settings: Settings) -> Boundary:
     prepared = settings.prepare(rows)
     found = prepared.solve()
+    if found is None and settings.problem.goal == "precision" and not rows.y.any():
+        raise ValueError('goal="precision" needs positives in y_true, got none: every precision would be zero.')
     if found is None:
         raise ValueError(f"no boundary keeps every constraint: {settings.problem.describe()}.")
     rule, bound = found

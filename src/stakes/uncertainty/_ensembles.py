@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,6 +109,11 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 
 def _member_array(member_probs: ArrayLike) -> Floats:
+    if isinstance(member_probs, Mapping):
+        raise ValueError(
+            f"member_probs must be an array with a row for each member, got a mapping of {brief(list(member_probs))}: "
+            "pass list(member_probs.values()) where these are the members."
+        )
     validation.check_same_order(member_probs=member_probs)
     names = validation.frame_names(member_probs, counted=True)
     if names:

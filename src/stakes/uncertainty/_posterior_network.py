@@ -723,7 +723,8 @@ def fit_components(z: Any, index: Any, n_components: int, n_classes: int, within
             break
         before = likelihood
         kept = counts.sum(0) > _LEAST_ROWS
-        rows, sums = counts.sum(0)[kept], sums[kept]
+        counts, sums = counts[:, kept], sums[kept]
+        rows = counts.sum(0)
         centre = sums / rows[:, None]
         # total sum of squares less that between the centres
         scattered = z.square().sum() - (rows * centre.square().sum(1)).sum()

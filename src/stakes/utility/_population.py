@@ -166,7 +166,7 @@ class PopulationThreshold(DecidesByScore, Tabular):
         Raises
         ------
         ValueError
-            For a measure that is a function of one's own, which no text holds.
+            For a measure that :func:`get_measure` knows by no name, such as a function of one's own.
 
         Examples
         --------
