@@ -20,6 +20,7 @@ import stakes.utility
 from stakes.utility import (
     F1,
     Accuracy,
+    ConfusionMeasure,
     ExpectedUtilityClassifier,
     FractionalLinear,
     PlugInThresholdClassifier,
@@ -271,3 +272,14 @@ def test_folds_by_groups_are_passed_as_a_list(model):
         clone(model).set_params(cv=folds).fit(X, y)
     listed = list(folds.split(X, y, np.arange(60) // 2))
     assert clone(model).set_params(cv=listed).fit(X, y).predict(X).shape == (60,)
+
+
+def test_frozen_decisions_act_on_the_end_of_the_training_rows_that_is_best():
+    wrong = ConfusionMeasure(lambda tp, fp, fn, tn: 2.0 * fp - tp + 0.0 * (fn + tn), name="wrong")
+    X = np.linspace(-2.0, 2.0, 30)[:, None]
+    y = (X[:, 0] + np.sin(40.0 * X[:, 0]) > 0.0).astype(int)
+    model = ExpectedUtilityClassifier(measure=wrong, mode="frozen").fit(X, y)
+    acted, prob = model.predict(X) == 1, model.estimator_.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(acted, prob <= model.threshold_)
+    gains = 2.0 * (1.0 - prob) - prob  # each row on its own
+    assert gains[acted].sum() > 0.9 * gains[gains > 0.0].sum()

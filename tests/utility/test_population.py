@@ -369,3 +369,12 @@ def test_resamples_are_what_counting_their_rows_at_every_threshold_finds(measure
     ):
         ordered = np.sort(drawn)
         assert interval == (ordered[5], ordered[16])  # the first that a quarter, and three quarters, do not exceed
+
+
+def test_a_threshold_on_a_batch_that_is_best_from_its_other_end_is_worth_what_it_acts_on():
+    wrong = ConfusionMeasure(lambda tp, fp, fn, tn: 2.0 * fp - tp + 0.0 * (fn + tn), name="wrong")
+    found = population_threshold([1, 1, 0, 0], [0.1, 0.2, 0.8, 0.9], wrong, n_resamples=0)
+    difference = found.on_batch([0.9, 0.6, 0.3, 0.1])
+    assert (found.threshold, difference.population_k, difference.best_k) == (0.8, 1, 3)
+    assert difference.population_utility == pytest.approx(2 * 0.1 - 0.9, abs=1e-12)
+    assert difference.best_utility == pytest.approx(2 * 2.0 - 1.0, abs=1e-12)

@@ -293,3 +293,21 @@ def test_curve_is_drawn_by_the_display_of_expected_utility(monkeypatch):
     expected_utility([0.9, 0.2, 0.6, 0.1], F1()).plot("axes", colour="red")
     (curve, ax, options), *_ = drawn
     assert (curve.kind, curve.name, ax, options) == ("expected utility", "F1()", "axes", {"colour": "red"})
+
+
+def test_weights_leave_the_end_of_the_rows_that_a_falling_measure_acts_on():
+    falling, p = FractionalLinear((0, -1, 1), (1, 0, 1, 1)), [0.9, 0.6, 0.3, 0.1]
+    plain, equal = (expected_utility(p, falling, sample_weight=weight) for weight in (None, [2, 2, 2, 2]))
+    np.testing.assert_allclose(equal.curve, plain.curve, atol=1e-12)
+    assert equal.predict().tolist() == plain.predict().tolist() == [0, 1, 1, 1]
+    twice = expected_utility(p, falling, sample_weight=[1, 3, 0, 2])
+    values = {}
+    for acted in itertools.product((0, 1), repeat=3):
+        total = 0.0
+        for labels in itertools.product((0, 1), repeat=3):
+            rows = list(zip(acted, labels, (1, 3, 2), (0.9, 0.6, 0.1), strict=True))
+            counts = (sum(w for a, y, w, _ in rows if (a, y) == cell) for cell in ((1, 1), (1, 0), (0, 1), (0, 0)))
+            total += math.prod(q if y else 1 - q for _, y, _, q in rows) * float(falling.value(*counts))
+        values[acted] = total
+    assert tuple(twice.predict()[[0, 1, 3]]) == max(values, key=values.get)
+    assert twice.utility == pytest.approx(max(values.values()), abs=1e-12)

@@ -61,7 +61,8 @@ class ExpectedUtilityClassifier(BinaryClassifier):
     pos_label_ : object
         The label of the positive class.
     threshold_ : float
-        With ``mode="frozen"``: act where the probability reaches it.
+        With ``mode="frozen"``: act where the probability reaches it (for a measure that falls with the true positives:
+        where it is at most that).
 
     Notes
     -----
@@ -120,7 +121,8 @@ class ExpectedUtilityClassifier(BinaryClassifier):
         weight = check_weights(sample_weight, len(labels))
         self._fit_inner(X, labels, weight)
         if self.mode == "frozen":
-            self.threshold_ = self._solve(self._held_out(X, labels, weight)).threshold
+            solved = self._solve(self._held_out(X, labels, weight))
+            self.threshold_, self._descending = solved.threshold, solved.ranking.descending
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -139,8 +141,7 @@ class ExpectedUtilityClassifier(BinaryClassifier):
         prob, classes = self._positive_prob(X), negative_and_positive(self)
         if self.mode == "frozen":
             corrected = clean_probabilities(prob, self.correction)
-            descending = get_measure(self.measure).ranking().descending
-            return classes[decide(corrected, self.threshold_, len(prob), descending=descending)]
+            return classes[decide(corrected, self.threshold_, len(prob), descending=self._descending)]
         size = max(len(prob), 1) if self.batch_size is None else check_whole(self.batch_size, "batch_size", 1)
         parts = [self._solve(prob[start : start + size]).predict() for start in range(0, len(prob), size)]
         return classes[np.concatenate([*parts, np.empty(0, dtype=int)]).astype(int)]

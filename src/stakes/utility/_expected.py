@@ -642,9 +642,11 @@ def expected_utility(
     else:
         prob = np.where(weight > 0.0, prob, np.nan)
         ranking = _measures.RankingPrinciple(
-            holds=False, descending=True, reason="with weights, a light row may be worth more."
+            holds=False, descending=ranking.descending, reason="with weights, a light row may be worth more."
         )
-        batch, estimate = _fourier.estimate_weighted_curve(prob, weight, rule, fill, method)
+        batch, estimate = _fourier.estimate_weighted_curve(
+            prob, weight, rule, fill, method, descending=ranking.descending
+        )
     choice = choose(estimate, 1.0 if rule.higher_is_better else -1.0)
     asked = {"measure": rule, "ranking": ranking, "zero_division": fill, "_prob": prob, "_correction": correction}
     return _result(batch, estimate, choice, _weighted=weight is not None, **asked)

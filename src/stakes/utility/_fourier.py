@@ -614,11 +614,11 @@ class _MatthewsSums:
 
 
 def estimate_weighted_curve(
-    prob: Floats, weight: Floats, measure: Measure, zero_division: float, method: str
+    prob: Floats, weight: Floats, measure: Measure, zero_division: float, method: str, *, descending: bool
 ) -> tuple[Batch, UtilityEstimate]:
-    """Curve over the rows of positive weight (the others have probability nan), in descending order."""
+    """Curve over the rows of positive weight (the others have probability nan), in descending or ascending order."""
     rows = np.flatnonzero(weight > 0.0)
-    order = rows[np.argsort(-prob[rows], kind="stable")]
+    order = rows[np.argsort(-prob[rows] if descending else prob[rows], kind="stable")]
     batch = Batch(prob[order], 1.0 - prob[order])
     estimate = None
     if isinstance(measure, LinearRatio) and method in {"auto", "exponentials"}:

@@ -22,8 +22,8 @@ from stakes.core.options import refuse_amounts, refuse_weighing
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.serialization import JsonReader
-from stakes.utility._expected import UtilityCurve, expected_utility
-from stakes.utility._exponential import clean_probabilities, decide
+from stakes.utility._expected import UtilityCurve, estimate_curve, expected_utility
+from stakes.utility._exponential import Batch, clean_probabilities, decide
 from stakes.utility._measures import Measure, get_measure, name_measure
 
 _FORMAT = "stakes-threshold-1"
@@ -148,8 +148,12 @@ class PopulationThreshold(DecidesByScore, Tabular):
         (1, 3, 0.1338)
         """
         result = expected_utility(y_prob, self.measure, zero_division=self.zero_division)
-        k = int(self.predict(y_prob).sum())
-        return BatchDifference(self.measure, k, float(result.curve[k]), result.best_k, result.utility)
+        k, curve = int(self.predict(y_prob).sum()), result.curve
+        if result.ranking.descending is not self._descending:  # the batch is best from its other end
+            batch = Batch.of(clean_probabilities(y_prob))
+            batch = batch if self._descending else batch.reversed()
+            curve = estimate_curve(batch, self.measure, self.zero_division, "auto").values
+        return BatchDifference(self.measure, k, float(curve[k]), result.best_k, result.utility)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the threshold and its spread as JSON that :meth:`from_json` reads.
