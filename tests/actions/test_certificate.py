@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from stakes.actions import certify_decided
 from stakes.actions._deferral import binomial_tail, fewest_rows, new_cases_tail
@@ -198,3 +199,13 @@ def test_a_chance_of_exactly_what_may_be_missed_passes(n):
     for level, certified in [(1.0 - 0.5**n, True), (1.0 - 0.5**n + 1e-9, False)]:
         found = certify_decided([0] * n, [0.1] * n, threshold=0.5, max_error=0.5, confidence_level=level)
         assert found.certified == certified
+
+
+def test_log_odds_of_new_cases_are_log_odds_too():
+    rng = np.random.default_rng(0)
+    known, new = 3.0 * rng.normal(size=400), 3.0 * rng.normal(size=200)
+    y = rng.random(400) < expit(known)
+    asked = {"threshold": 0.4, "max_error": 0.2}
+    found = certify_decided(y, known, new_prob=new, logits=True, **asked)
+    assert found.sentence == certify_decided(y, expit(known), new_prob=expit(new), **asked).sentence
+    assert found.certified

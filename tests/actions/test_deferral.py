@@ -496,3 +496,9 @@ def test_no_weights_defer_more_than_all_rows_or_cost_less_than_nothing():
         pair = fit_deferral(y, score / 4, costs=0.3, deferral=0.0, sample_weight=weight / 10, pos_label=1)
         assert pair.cost >= 0.0, (y, weight, score)
         assert 0.0 <= pair.share <= 1.0, (y, weight, score)
+
+
+@pytest.mark.parametrize("over", ["capacity", "coverage"])
+def test_the_best_pairs_are_offered_over_the_fee_only(over):
+    with pytest.raises(ValueError, match=f'^rule="optimal" is offered over="fee" only, got over=\'{over}\''):
+        deferral_curve([0, 1, 1], [0.2, 0.4, 0.9], costs=0.3, over=over, rule="optimal")

@@ -544,7 +544,11 @@ def test_a_transposed_matrix_is_named():
         ),
         ({"matrices": [[0, 1], [1, 0]]}, r"with 3 classes, got shape \(2, 2\)\.$"),
         ({"matrices": [0, 1, 1]}, r"with 3 classes, got shape \(3,\)"),
-        ({"matrices": THREE, "theta": (0, 1)}, "theta needs the two matrices at its ends"),
+        ({"matrices": THREE, "theta": (0, 1)}, "theta needs the two matrices at its ends, got 1 matrices"),
+        (
+            {"matrices": [THREE, THREE], "theta": (0, 1), "matrix_weights": [1, 2]},
+            r"matrix_weights= is for a list of matrices, .* got \[1, 2\] beside theta=\(0, 1\)",
+        ),
         ({"matrices": [THREE, THREE], "theta": costs.LogOddsUniform(0, 1)}, "theta must have a mass in"),
         ({"matrices": THREE, "actions": ["a", "b"]}, "actions must name the 3 columns"),
         ({"matrices": THREE, "actions": ["a", "b", "a"]}, "actions must name the 3 columns of the matrices once each"),

@@ -194,3 +194,14 @@ def test_weights_of_a_loss_stand_in_the_order_of_the_scores():
         for function in (apply_loss_matrix, undo_loss_matrix):
             with pytest.raises(ValueError, match=r"beta .*one order, got \[.*'hi'.*\] and \[.*'hi'"):
                 function(prob, mixed)
+
+
+def test_a_cost_that_is_not_finite_is_found_by_the_name_of_its_class():
+    matrix = pd.DataFrame([[np.nan, 1.0], [1.0, 0.0]], index=["sick", "healthy"])
+    with pytest.raises(ValueError, match="got nan for class 'sick' and action 0 of matrix 0"):
+        cost_matrix_loss(["healthy", "sick"], [[0.7, 0.3], [0.2, 0.8]], matrices=matrix, labels=["healthy", "sick"])
+
+
+def test_an_unknown_text_is_shown_as_it_was_written():
+    with pytest.raises(ValueError, match=r"only the labels \['healthy', 'sick'\], got 'ill' in row 1\."):
+        cost_matrix_loss(["healthy", "ill"], np.eye(2), matrices=np.eye(2), labels=["healthy", "sick"])

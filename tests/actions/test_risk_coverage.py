@@ -134,7 +134,10 @@ def test_the_discrete_area_of_a_table_is_that_of_its_rows():
     [
         (lambda y, p: deferral_curve(y, p, costs=0.2, over="price"), "over must be one of"),
         (lambda y, p: deferral_curve(y, p, costs=0.0), r"costs must lie in \(0, 1\)"),
-        (lambda y, p: deferral_curve(y, p, costs=0.2, over="capacity", rule="optimal"), "rule must be one of"),
+        (
+            lambda y, p: deferral_curve(y, p, costs=0.2, over="capacity", rule="optimal"),
+            'rule="optimal" is offered over="fee"',
+        ),
         (lambda y, p: risk_coverage_score(y, p, discrete=True, sample_weight=np.ones(20)), "discrete=True counts rows"),
         (lambda y, p: risk_coverage_score(weighted(y, p, 0.5), discrete=True), "discrete=True counts rows"),
         (lambda y, p: risk_coverage_score(weighted(y, p, 2.0), discrete=True), "discrete=True counts rows"),

@@ -679,7 +679,9 @@ def deferral_curve(
     """
     c = check_unit(ratio_of_costs(costs), "costs", open_low=True, open_high=True)
     check_choice(over, "over", tuple(_LABELS))
-    check_choice(rule, "rule", ("score", "optimal") if over == "fee" else ("score",))
+    check_choice(rule, "rule", ("score", "optimal"))
+    if rule == "optimal" and over != "fee":
+        raise ValueError(f'rule="optimal" is offered over="fee" only, got over={over!r}.')
     option = as_deferral(deferral)
     table = evaluation_data(
         y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, prevalence=prevalence, logits=logits
@@ -863,7 +865,7 @@ def certify_decided(
     pos_label : object, optional
         The label of the positive class.
     logits : bool, default False
-        Whether the scores are log-odds.
+        Whether the scores are log-odds, those of new cases too.
 
     Returns
     -------
@@ -905,7 +907,7 @@ def certify_decided(
         return _for_population(rows, limit, level, target, min_rows)
     if target != "selective" or min_rows is not None:
         raise ValueError('new_prob= goes with target="selective" and without min_rows=.')
-    return _for_new_cases(rows, check_scores(to_array(new_prob, "new_prob"), name="new_prob"), limit, level)
+    return _for_new_cases(rows, check_scores(to_array(new_prob, "new_prob"), "new_prob", logits=logits), limit, level)
 
 
 class _DecidedRows(NamedTuple):

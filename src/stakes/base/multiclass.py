@@ -415,7 +415,7 @@ def _index_of(
     if np.any(unknown):
         first = int(np.argmax(unknown))
         raise ValueError(
-            f"y_true must hold only the labels {order.tolist()}, got {labels_of_rows[first]!r} in row {first}."
+            f"y_true must hold only the labels {order.tolist()}, got {labels_of_rows[first].tolist()!r} in row {first}."
         )
     return index.astype(np.intp)
 

@@ -505,13 +505,18 @@ def check_problem(
     if not np.isfinite(table).all():
         which, row, action = (int(place) for place in np.argwhere(~np.isfinite(table))[0])
         raise ValueError(
-            f"matrices must be finite, got {table[which, row, action]} for class {row} and action {action} of matrix "
-            f"{which}."
+            f"matrices must be finite, got {table[which, row, action]} for class {classes[row]!r} and action {action} "
+            f"of matrix {which}."
         )
     if theta is None:
         return CostProblem(table, _shares(matrix_weights, len(table)))
-    if matrix_weights is not None or len(table) != 2:
-        raise ValueError(f"theta needs the two matrices at its ends and no matrix_weights, got {len(table)} matrices.")
+    if len(table) != 2:
+        raise ValueError(f"theta needs the two matrices at its ends, got {len(table)} matrices.")
+    if matrix_weights is not None:
+        raise ValueError(
+            f"matrix_weights= is for a list of matrices, and theta= for a segment between two, got {matrix_weights!r} "
+            f"beside theta={theta!r}: leave one out."
+        )
     measure = as_costs(theta, "theta")
     if not 0.0 < measure.mass < math.inf:
         raise ValueError(f"theta must have a mass in (0, inf), got {measure!r}.")
