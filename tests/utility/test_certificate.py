@@ -529,3 +529,12 @@ def test_what_lies_outside_the_window_is_bounded_by_the_slope_of_the_ratio():
     assert lowest == 54
     slope = 11 * 10 * 3 / lowest  # all coefficients of the numerator, times what one more row adds to the denominator
     assert sums._outside(2) == pytest.approx(6 * TAIL * (2 + 3 + slope) / lowest, rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("beta", [1e8, 1e10, 1e100])
+def test_a_number_of_rows_whose_value_is_worse_is_no_tie_however_large_beta_is(beta):
+    p = [0.9, 0.2, 0.6, 0.1]
+    found, exact = (expected_utility(p, FBeta(beta), method=method) for method in ("exponentials", "exact"))
+    assert (found.best_k, found.ties.tolist(), found.certified) == (4, [4], True)
+    assert found.best_k == exact.best_k  # F-beta is almost recall: all rows
+    assert found.gap == pytest.approx(exact.gap, abs=1e-12)

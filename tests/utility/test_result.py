@@ -13,6 +13,7 @@ from utility_cases import MEASURES
 from stakes.utility import (
     F1,
     MCC,
+    FBeta,
     FractionalLinear,
     GMean,
     Jaccard,
@@ -311,3 +312,31 @@ def test_weights_leave_the_end_of_the_rows_that_a_falling_measure_acts_on():
         values[acted] = total
     assert tuple(twice.predict()[[0, 1, 3]]) == max(values, key=values.get)
     assert twice.utility == pytest.approx(max(values.values()), abs=1e-12)
+
+
+def weighted_f1(p, weight, acted):
+    values = []
+    for labels in itertools.product((0, 1), repeat=len(p)):
+        hits = sum(w for w, y, a in zip(weight, labels, acted, strict=True) if y and a)
+        either = sum(w * (y + a) for w, y, a in zip(weight, labels, acted, strict=True))
+        values.append(math.prod(q if y else 1 - q for q, y in zip(p, labels, strict=True)) * 2 * hits / (either or 1))
+    return math.fsum(values)
+
+
+@pytest.mark.parametrize("power", [12, 15, 40, 100])
+def test_weights_of_unequal_size_leave_the_choice_to_the_values_where_no_bound_tells(power):
+    p, weight = np.array([0.7, 0.6, 0.4, 0.3]), np.array([10.0**-power, 1.0, 3.0, 2.0])
+    result = expected_utility(p, F1(), sample_weight=weight)
+    best = max(weighted_f1(p, weight, np.arange(4) < k) for k in range(5))
+    assert weighted_f1(p, weight, result.predict()) == pytest.approx(best, abs=1e-11)
+    assert not result.certified
+
+
+def test_the_order_of_weighted_rows_of_one_probability_changes_neither_value_nor_decisions():
+    p, weight = np.array([0.25, 0.25, 0.25, 1.0]), np.array([0.18, 0.68, 0.4, 0.56])
+    orders = [list(order) for order in itertools.permutations(range(4))]
+    results = [expected_utility(p[order], FBeta(2), sample_weight=weight[order], zero_division=1) for order in orders]
+    for order, result in zip(orders, results, strict=True):
+        np.testing.assert_allclose(result.curve, results[0].curve, atol=1e-13)
+        assert result.predict()[np.argsort(order)].tolist() == results[0].predict().tolist()
+        assert result.predict().sum() == result.best_k

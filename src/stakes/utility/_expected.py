@@ -132,6 +132,9 @@ def _methods_by_rates(measure: Measure, zero_division: float) -> dict[str, Way]:
 # neighbours are known (to about 1e-12 / n), they are summed from one candidate to the other.
 
 
+_SAME_VALUE = 1e-12  # relative; bounds on errors may be far larger, above all with unequal weights
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
     """Numbers of rows that are indistinguishable from the best, and the best of the others."""
@@ -139,6 +142,11 @@ class Choice:
     ties: Integers
     runner_up: int | None
     gap: float  # how much worse it is, nan without one
+
+    def best(self, values: Floats) -> int:
+        """Smallest of the ties whose value, larger is better, is that of the best of them up to rounding."""
+        found = values[self.ties]
+        return int(self.ties[np.argmax(found >= found.max() - _SAME_VALUE * np.abs(found).max())])
 
 
 def choose(estimate: UtilityEstimate, sign: float) -> Choice:
@@ -162,7 +170,9 @@ def choose(estimate: UtilityEstimate, sign: float) -> Choice:
     behind = height[top] - height
     level = np.abs(doubt - doubt[top]) + estimate.floor
     level[top] = 0.0
-    inside = low + np.flatnonzero(behind <= level)
+    inside = np.intersect1d(low + np.flatnonzero(behind <= level), near)  # values alone exclude the others
+    if low + top not in inside:
+        return _choice(values, near, float(values[best]))
     outside = near[(near < low) | (near > high)]
     if len(outside):
         best = low + top
@@ -330,7 +340,7 @@ class ExpectedUtility(Tabular):
     curve : ndarray of shape (n + 1,)
         Expected value of acting on the k most probable rows, k = 0..n.
     best_k : int
-        How many rows to act on; the smallest of ``ties``.
+        How many rows to act on: of those ``ties`` whose values differ by rounding alone from the best, the smallest.
     threshold : float
         Probability of the last row that is acted on; infinite if there is none.
     utility : float
@@ -386,7 +396,7 @@ class ExpectedUtility(Tabular):
     _prob: Floats
     _correction: Correction | None = None
     _tied: int = 0
-    _weighted: bool = False
+    _weight: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -405,7 +415,8 @@ class ExpectedUtility(Tabular):
         Returns
         -------
         ndarray of int, shape (m,)
-            Among rows that tie at the threshold, the first ones are acted on, as many as in the batch.
+            Among rows that tie at the threshold, the first ones are acted on, as many as in the batch; of the batch
+            itself with weights, the lightest ones.
 
         Raises
         ------
@@ -419,8 +430,10 @@ class ExpectedUtility(Tabular):
         >>> result.predict().tolist(), result.predict([0.3, 0.8, 0.4, 0.4]).tolist()
         ([1, 1, 0, 0, 0], [0, 1, 1, 0])
         """
-        prob = self._prob if y_prob is None else clean_probabilities(y_prob, self._correction)
-        return decide(prob, self.threshold, self._tied, descending=self.ranking.descending)
+        prob, weight = self._prob, self._weight
+        if y_prob is not None:
+            prob, weight = clean_probabilities(y_prob, self._correction), None
+        return decide(prob, self.threshold, self._tied, descending=self.ranking.descending, weight=weight)
 
     def sensitivity(
         self, *, shifts: Sequence[float] = (-1.0, -0.5, 0.0, 0.5, 1.0), slopes: Sequence[float] = (0.5, 1.0, 2.0)
@@ -451,19 +464,19 @@ class ExpectedUtility(Tabular):
         >>> result.sensitivity(shifts=(0, 1.5), slopes=(1,)).best_k.tolist()
         [2, 3]
         """
-        if self._weighted:
+        if self._weight is not None:
             raise ValueError("sensitivity needs a result without sample_weight: its best k are not certain anyway.")
         pairs = np.array(
             list(product(_measures.read_numbers(slopes, "slopes"), _measures.read_numbers(shifts, "shifts")))
         ).reshape(-1, 2)
         if len(pairs) == 0 or not np.all(np.isfinite(pairs)) or not np.all(pairs[:, 0] > 0.0):
             raise ValueError(f"slopes must be > 0 and shifts finite, at least one of each, got {slopes} and {shifts}.")
-        found = []
+        found, sign = [], 1.0 if self.measure.higher_is_better else -1.0
         for slope, shift in pairs:
             batch = Batch.of(tilted(self._prob, slope, shift))
             batch = batch if self.ranking.descending else batch.reversed()
             estimate = estimate_curve(batch, self.measure, self.zero_division, "auto")
-            best_k = int(choose(estimate, 1.0 if self.measure.higher_is_better else -1.0).ties[0])
+            best_k = choose(estimate, sign).best(sign * estimate.values)
             found.append((best_k, estimate.values[best_k], estimate.values[self.best_k]))
         best, best_utility, utility = map(np.array, zip(*found, strict=True))
         return Sensitivity(pairs[:, 0], pairs[:, 1], best, best_utility, utility, self.best_k)
@@ -547,7 +560,7 @@ class ExpectedUtility(Tabular):
 
     def _repr_html_(self) -> str:
         table = super()._repr_html_()
-        if self._weighted:
+        if self._weight is not None:
             return table
         if self.n_rows > _SHOW_SENSITIVITY_UP_TO:
             return (
@@ -649,7 +662,7 @@ def expected_utility(
         )
     choice = choose(estimate, 1.0 if rule.higher_is_better else -1.0)
     asked = {"measure": rule, "ranking": ranking, "zero_division": fill, "_prob": prob, "_correction": correction}
-    return _result(batch, estimate, choice, _weighted=weight is not None, **asked)
+    return _result(batch, estimate, choice, _weight=weight, **asked)
 
 
 def optimal_decisions(
@@ -695,9 +708,10 @@ def _ranking(measure: Measure, n: int, zero_division: float) -> RankingPrinciple
 
 
 def _result(batch: Batch, estimate: UtilityEstimate, choice: Choice, **asked: Any) -> ExpectedUtility:
-    best, ranking = int(choice.ties[0]), asked["ranking"]
+    sign, ranking = 1.0 if asked["measure"].higher_is_better else -1.0, asked["ranking"]
+    best = choice.best(sign * estimate.values)
     threshold = float(batch.yes[best - 1]) if best else (np.inf if ranking.descending else -np.inf)
-    certificate = _certificate(estimate, choice, ranking, weighted=asked["_weighted"])
+    certificate = _certificate(estimate, choice, ranking, weighted=asked["_weight"] is not None)
     return ExpectedUtility(
         curve=estimate.values,
         best_k=best,

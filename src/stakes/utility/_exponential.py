@@ -359,10 +359,13 @@ def clean_probabilities(y_prob: ArrayLike, correction: Correction | None = None,
     return corrected
 
 
-def decide(prob: Floats, threshold: float, tied: int, *, descending: bool) -> NDArray[np.int64]:
-    """Act above the threshold, and on the first ``tied`` rows at it."""
+def decide(
+    prob: Floats, threshold: float, tied: int, *, descending: bool, weight: Floats | None = None
+) -> NDArray[np.int64]:
+    """Act above the threshold, and on the first ``tied`` rows at it, of those with weights on the lightest."""
     decision = (prob > threshold if descending else prob < threshold).astype(np.int64)
-    decision[np.flatnonzero(prob == threshold)[:tied]] = 1
+    at = np.flatnonzero(prob == threshold)
+    decision[(at if weight is None else at[np.argsort(weight[at], kind="stable")])[:tied]] = 1
     return decision
 
 

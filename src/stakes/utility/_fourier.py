@@ -616,9 +616,12 @@ class _MatthewsSums:
 def estimate_weighted_curve(
     prob: Floats, weight: Floats, measure: Measure, zero_division: float, method: str, *, descending: bool
 ) -> tuple[Batch, UtilityEstimate]:
-    """Curve over the rows of positive weight (the others have probability nan), in descending or ascending order."""
+    """Curve over the rows of positive weight (the others have probability nan), in descending or ascending order.
+
+    Of equal probabilities the lightest come first, so that nothing depends on the order of the rows.
+    """
     rows = np.flatnonzero(weight > 0.0)
-    order = rows[np.argsort(-prob[rows] if descending else prob[rows], kind="stable")]
+    order = rows[np.lexsort([weight[rows], -prob[rows] if descending else prob[rows]])]
     batch = Batch(prob[order], 1.0 - prob[order])
     estimate = None
     if isinstance(measure, LinearRatio) and method in {"auto", "exponentials"}:
