@@ -90,3 +90,12 @@ def test_a_mapping_of_members_is_refused_with_what_to_pass():
     ):
         from_ensemble(members)
     np.testing.assert_allclose(from_ensemble(list(members.values())).score, [0.2, 0.7])
+
+
+def test_positivities_that_fit_no_region_are_named():
+    posterior = positivity_posterior([3, 4], [10, 10], prior=(1, 1))
+    assert_named("q", lambda: posterior.pdf([0.3, 0.5, 0.6]))
+    assert_named("q", lambda: posterior.pdf([[0.3], [0.5]]))
+    each = [positivity_posterior([s], [10], prior=(1, 1)).pdf([0.3, 0.5]) for s in (3, 4)]
+    np.testing.assert_allclose(posterior.pdf([0.3, 0.5]), [each[0][0], each[1][1]])
+    np.testing.assert_allclose(posterior.pdf(0.3), [each[0][0], each[1][0]])

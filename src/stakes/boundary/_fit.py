@@ -170,7 +170,8 @@ def fit_boundary(
         uncertainty where the uncertainty has a bearing on these rows by a test at 10% (``solver`` of the result:
         "single_threshold" or "ranker"). The others test regions along it, each half a per cent larger than the one
         before. If no region passes, nothing is selected and the certificate says how many rows would be needed.
-        ``levels`` then only arranges the table and the picture.
+        ``levels`` then arranges the table and the picture, and is what :meth:`Boundary.gain` compares with one
+        threshold.
     random_state : int, numpy Generator or None, default 0
         For folds and for the split of the certificate, which go by the place of the rows.
     sample_weight : array_like of shape (n,), optional

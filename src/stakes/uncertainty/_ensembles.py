@@ -109,18 +109,8 @@ def from_ensemble(member_probs: ArrayLike) -> EnsembleUncertainty:
 
 
 def _member_array(member_probs: ArrayLike) -> Floats:
-    if isinstance(member_probs, Mapping):
-        raise ValueError(
-            f"member_probs must be an array with a row for each member, got a mapping of {brief(list(member_probs))}: "
-            "pass list(member_probs.values()) where these are the members."
-        )
     validation.check_same_order(member_probs=member_probs)
-    names = validation.frame_names(member_probs, counted=True)
-    if names:
-        raise ValueError(
-            f"member_probs must be an array with a row for each member, got a frame with the columns {brief(names)}: "
-            "pass its .to_numpy().T where these are the members, or .to_numpy() where its rows are."
-        )
+    _refuse_columns(member_probs)
     for k, member in enumerate(member_probs if isinstance(member_probs, list | tuple) else []):
         refuse_positive_first(
             validation.frame_names(member), f"member_probs[{k}]", "pass that of the positive class alone"
@@ -147,6 +137,21 @@ def _member_array(member_probs: ArrayLike) -> Floats:
             f"in row {row}."
         )
     return array[:, :, 1]
+
+
+def _refuse_columns(member_probs: Any) -> None:
+    """Refuse a mapping and a frame, of which it is not known whether columns or rows are members."""
+    if isinstance(member_probs, Mapping):
+        raise ValueError(
+            f"member_probs must be an array with a row for each member, got a mapping of {brief(list(member_probs))}: "
+            "pass list(member_probs.values()) where these are the members."
+        )
+    names = validation.frame_names(member_probs, counted=True)
+    if names:
+        raise ValueError(
+            f"member_probs must be an array with a row for each member, got a frame with the columns {brief(names)}: "
+            "pass its .to_numpy().T where these are the members, or .to_numpy() where its rows are."
+        )
 
 
 def _summarise(members: Floats, used: NDArray[np.bool_], evidence: Floats | None = None) -> EnsembleUncertainty:

@@ -63,15 +63,23 @@ class PositivityPosterior:
         Parameters
         ----------
         q : array_like of shape (n,), or a number
-            Positivity in (0, 1).
+            Positivity in (0, 1): one for each region, or any number of them for one region.
 
         Returns
         -------
         ndarray of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For positivities outside (0, 1), and as many as fit no region.
         """
         at = to_floats(to_array(q, "q"), "q")
         if not np.all((at > 0.0) & (at < 1.0)):
             raise ValueError(f"q must lie in (0, 1), got {at[~((at > 0.0) & (at < 1.0))][0]}.")
+        regions = len(self.mean)
+        if at.ndim > 1 or (regions > 1 and at.shape not in {(), (1,), (regions,)}):
+            raise ValueError(f"q must be a number or one for each of {regions} regions, got shape {at.shape}.")
         a, b = self.prior[0] + self.positives, self.prior[1] + self.n_examples - self.positives
         thinned = self.n_examples * np.log1p((self.undersampling - 1.0) * at)
         return np.asarray(np.exp((a - 1.0) * np.log(at) + (b - 1.0) * np.log1p(-at) - thinned - self.log_normaliser))
