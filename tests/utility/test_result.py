@@ -135,8 +135,8 @@ def test_correction_that_leaves_the_unit_interval_is_refused():
 
 # ------------------------------------------------------------------ weights
 def weighted_curve(p, weight, value):
-    """Expected value over all labels when rows count by their weights."""
-    order = np.argsort(-np.asarray(p), kind="stable")
+    """Expected value over all labels when rows count by their weights, the lightest of equally probable ones first."""
+    order = np.lexsort([weight, -np.asarray(p)])
     p, weight = np.asarray(p)[order], np.asarray(weight)[order]
     out = np.zeros(len(p) + 1)
     for labels in itertools.product((0, 1), repeat=len(p)):
