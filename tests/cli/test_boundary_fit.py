@@ -306,7 +306,11 @@ BAD_REQUEST = {
         ["--f-beta must be at most 1e+140, got 1e+300: so large a beta asks for recall"],
     ),
     "beta for recall": (["--goal", "recall", "--f-beta", "2"], ["got --goal recall and --f-beta 2.0"]),
-    "costs for recall": (["--goal", "recall", "--costs", "0.1"], ["--costs and --goal cost go together"]),
+    "costs for recall": (
+        ["--goal", "recall", "--costs", "0.1"],
+        ["--costs and --goal cost go together, got --goal recall\n"],
+    ),
+    "costs and a beta": (["--costs", "0.1", "--f-beta", "2"], ["got --f-beta, which asks for another\n"]),
     "two kinds of costs": (["--costs", "0.1", "--odds", "1/9"], ["--costs and --odds", "one of them"]),
     "capacity of everything": (["--capacity", "100%"], ["--capacity", "all rows", "leave --capacity out"]),
     "capacity of one or all": (["--capacity", "1.0"], ["--capacity", "one row", "whole number 1"]),

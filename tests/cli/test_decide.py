@@ -250,6 +250,16 @@ BAD_DATA = {
 }
 
 
+@pytest.mark.parametrize("more", [["--measure", "f1", "--groups", "p"], ["--false-positive-cost", "p"]])
+def test_a_column_of_two_uses_is_not_called_two_models(more, cli, tmp_path):
+    (tmp_path / "p.csv").write_text("p,a\n0.1,1\n0.3,2\n", encoding="utf-8")
+    asked = [*more, "--false-negative-cost", "a"] if "--measure" not in more else more
+    outcome = cli("decide", tmp_path / "p.csv", "--models", "p", *asked)
+    assert outcome.code == 3
+    said = " ".join(outcome.err.split())
+    assert "column 'p': must be named once in all: as a model, a group, a weight or an amount" in said
+
+
 @pytest.mark.parametrize("case", BAD_DATA)
 def test_bad_data_end_with_code_3_and_no_file(case, cli, folder, tmp_path):
     text, words = BAD_DATA[case]

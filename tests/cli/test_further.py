@@ -43,13 +43,43 @@ def test_answers_are_the_librarys(file, columns, cli):
         (["--more-rows", "10", "--row-cost", "1"], 2, "--row-cost needs --decisions"),
         (["--more-rows", "10,x"], 2, "--more-rows must be a whole number > 0, got 'x'"),
         (["--more-rows", "10,"], 2, "--more-rows must be numbers, separated by commas"),
-        (["--deferral", "0.1", "--rule", "0.3"], 3, 'deferral needs rule="score"'),
+        (["--deferral", "0.1", "--rule", "0.3"], 2, "--deferral needs --rule score, got 0.3"),
+        (["--more-rows", "10", "--rule", "optimal"], 2, "--more-rows needs --rule score, got optimal"),
+        (["--more-rows", "10", "--harm", "sharp=0.1"], 2, "--more-rows does not count --harm"),
+        (["--deferral", "0.1", "--harm", "0.1"], 2, "--deferral does not count --harm"),
+        (["--more-rows", "10", "--clusters", "blurred"], 2, "--clusters does not fit --more-rows"),
+        (["--more-rows", "10", "--prevalence", "0.1"], 2, "--prevalence does not fit --more-rows"),
+        (["--more-rows", "10", "--lags", "2"], 2, "--lags does not fit --more-rows"),
+        (["--deferral", "0.1", "--lags", "auto"], 2, "--lags does not fit --deferral"),
+        (["--more-rows", "10", "--scale", "loss"], 2, "--more-rows needs --scale regret, got loss"),
+        (
+            ["--deferral", "0.1", "--capacity", "9", "--costs", "0.1:0.3"],
+            2,
+            "--capacity needs one cost ratio, such as --costs 0.2, got 0.1 to 0.3",
+        ),
+        (
+            ["--deferral", "0.1", "--costs", "0:0.3", "--weighting", "log-odds"],
+            2,
+            "--deferral needs a mean cost, and --weighting over this range leaves none",
+        ),
+        (
+            ["--more-rows", "10", "--false-positive-cost", "1", "--false-negative-cost", "2"],
+            2,
+            "--more-rows needs plain labels",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(file, cli, argv, code, message):
-    outcome = cli("evaluate", file, *ASKED, *argv)
+    asked = ASKED[:-2] if "--costs" in argv else ASKED
+    outcome = cli("evaluate", file, *asked, *argv)
     assert outcome.code == code
     assert message in outcome.err.replace("\n", " ")
+
+
+def test_what_does_not_fit_is_said_before_the_file_is_read(cli):
+    outcome = cli("evaluate", "nosuch.csv", *ASKED, "--more-rows", "10", "--lags", "2")
+    assert (outcome.code, "nosuch" in outcome.err) == (2, False)
+    assert cli("evaluate", "nosuch.csv", *ASKED, "--more-rows", "10", "--harm", "sharp=0").code == 3
 
 
 @pytest.mark.parametrize(("typed", "numbers"), [("1,500", "1, 500"), ("1, 500", ""), ("1500", ""), ("10,50", "")])

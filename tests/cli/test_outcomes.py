@@ -203,6 +203,9 @@ def test_models_are_compared_per_unit_of_money_at_stake(cli, orders):
         ([], 2, "--label, or with --event"),
         ([*FOLLOW_UP, "--horizon", "99"], 3, "horizon 99 lies beyond the last time anyone was followed"),
         (["--time", "other", "--event", "ended", "--horizon", "1"], 3, "part of the outcome"),
+        ([*FOLLOW_UP, "--horizon", "1", "--verified-by", "other"], 2, "--time and --verified-by cannot both be given"),
+        ([*FOLLOW_UP, "--horizon", "1", "--cause", "7"], 3, "--cause must name events that occur, got 7"),
+        ([*FOLLOW_UP, "--horizon", "1", "--lags", "200"], 3, '--lags must be "auto" or a whole number from 0 to 199'),
     ],
 )
 def test_what_does_not_fit_is_said(cli, followed, options, code, message):
@@ -225,6 +228,42 @@ def test_event_codes_of_r_need_their_censored_one(cli, followed, tmp_path):
         for each in ([coded, "--censored", 1], [followed])
     )
     assert found == wanted
+
+
+def test_labels_of_events_and_unseen_labels_ask_for_options(cli, tmp_path):
+    columns = {"years": YEARS.tolist(), "risk": RISK.tolist(), "other": RISK.tolist()}
+    words = np.where(ENDED == 1, "relapse", "left").tolist()
+    path = write_csv(tmp_path / "words.csv", {"ended": words, **columns})
+    asked = [path, *FOLLOW_UP, "--horizon", 2, *ASKED]
+    said = " ".join(cli("evaluate", *asked).err.split())
+    assert "--event holds labels ('left', 'relapse'): pass --censored and --cause" in said
+    said = " ".join(cli("evaluate", *asked, "--censored", "lost", "--cause", "relapse").err.split())
+    assert "--censored must be the label of censored rows" in said
+    assert "pass whole codes and --censored 0" in said
+    looked = ["" if k % 3 else word for k, word in enumerate(words)]
+    path = write_csv(tmp_path / "looked.csv", {"ended": looked, "ward": (np.arange(N) % 4).tolist(), **columns})
+    said = " ".join(cli("evaluate", path, "--label", "ended", "--verified-by", "ward", *ASKED).err.split())
+    assert "--label holds 'left', 'relapse': pass --pos-label to say which label is positive" in said
+
+
+def test_a_fixed_rule_with_amounts_is_said_to_be_none_on_the_score(cli, orders, folder):
+    path, fraud, amount = orders
+    shown = cli(
+        "evaluate", path, "--label", "fraud", "--models", "risk", *AMOUNTS[:4], "--rule", "0.3", "--report", "p.html"
+    )
+    assert shown.code == 0, shown.err
+    missed, alarm = RISK * amount, (1 - RISK) * 15
+    act = missed >= 0.3 * (missed + alarm)
+    assert (act != (RISK >= 0.3)).sum() > 10
+    lost, stake = np.where(fraud == 1, ~act * amount, act * 15), np.where(fraud == 1, amount, 15)
+    said = " ".join(shown.out.split())
+    assert f"risk costs {1000 * lost.sum() / stake.sum():.0f} per 1,000 units at stake" in said
+    rule = "Treating where the expected cost of a miss is 30% or more of that of both mistakes"
+    assert rule in said
+    page = (folder / "p.html").read_text("utf-8")
+    assert rule in page
+    assert "p b / (p b + (1 - p) a) reached 0.3, whatever the threshold" in page
+    assert "when its score reached" not in page
 
 
 def test_horizon_in_another_unit_is_asked_about(cli, tmp_path):

@@ -404,7 +404,11 @@ WRONG = {
     "a state there": (START, 2, "is there already: it watches"),
     "a negative tolerance": ([*START[:5], "--tolerance", "-1", "--state", "x.json"], 2, "--tolerance must be a share"),
     "a unit": ([*START[:5], "--unit", "week", "--state", "x.json"], 2, "--unit must be day or row, got 'week'"),
-    "another model": ([*START[:5], "--models", "nwe", "--state", "x.json"], 3, "one of 'new', 'old', got 'nwe'"),
+    "another model": (
+        [*START[:5], "--models", "nwe", "--state", "x.json"],
+        3,
+        "--models must each be one of 'new', 'old', got 'nwe'",
+    ),
     "no evaluation": (["watch", "plan", "w.json", "--rows-per-day", "9"], 3, "is no kept evaluation"),
     "no rows": (["watch", "plan", "kept.json", "--rows-per-day", "0"], 2, "--rows-per-day"),
 }

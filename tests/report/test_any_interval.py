@@ -56,6 +56,16 @@ def test_so_they_are_where_each_order_of_magnitude_counts_alike(chromium, folder
         assert ends == pytest.approx(again[rule].interval, rel=1e-9)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (0.0, 0.01), (0.02, 0.5), (0.1, 0.1)])
+def test_no_interval_reaches_below_what_the_score_itself_costs(chromium, folder, low, high):
+    y, score = few_positives(3, 27)
+    report = Report(evaluate(y, {"a": score}, costs=(0.2, 0.3), harm=0.01), folder / "any.html")
+    found = on_the_page(chromium, report, low, high)["a"]
+    assert found[0] >= 0.01 * (1.0 - (low + high) / 2.0) * (1.0 - 1e-9)
+    again = evaluate(y, {"a": score}, costs=(low, high) if low < high else low, harm=0.01)
+    assert found == pytest.approx(again["a"].interval, rel=1e-9)
+
+
 def test_clusters_that_carry_a_cost_are_counted_as_such(chromium, folder):
     """3.5% of the positives of 114 clusters carry a cost below 0.1: those of 16 clusters, not of 4."""
     rng = np.random.default_rng(5)

@@ -325,6 +325,11 @@ def test_other_rules_follow_too(chromium, folder, rule):
             1000 * expected_regret(table, costs=costs.Uniform(0.05, 0.6), rule=rule), abs=1e-6
         )
     assert ("no interval" in chromium.run("document.querySelector('#answer tbody').textContent")) == (rule == "optimal")
+    assert chromium.run("document.querySelector('.looked').textContent") == (
+        "The thresholds are fitted to these very rows: costs are optimistic, and no model can be called best."
+        if rule == "optimal"
+        else "Range chosen after looking: intervals of single models hold, claims over models do not."
+    )
     assert_clean(chromium, report)
 
 

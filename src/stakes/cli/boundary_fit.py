@@ -489,7 +489,11 @@ def read_options(asked: FitArguments, how: Solving) -> dict[str, Any]:
         "binning": str(how.binning),
         "tune": None if how.tune is None else str(how.tune),
     }
-    return options | {"goal": _implied_goal(options) if asked.goal is None else str(asked.goal)}
+    goal = _implied_goal(options) if asked.goal is None else str(asked.goal)
+    if not no_costs and goal != "cost":
+        got = "--f-beta, which asks for another" if asked.goal is None else f"--goal {goal}"
+        raise UsageError(f"--costs and --goal cost go together, got {got}")
+    return options | {"goal": goal}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -113,7 +113,9 @@ def evaluate(
             raise UsageError("--deferral and --more-rows have no meaning with --cost-matrix")
         return plan_actions(reading, judging, classes, cost_matrix, delivery)
     task = Task.of(reading, told, judging, delivery, split_names(reading.models, "--models"))
-    return partial(run_evaluate, task, further.questions(), details=details, calibration=calibration)
+    questions = further.questions()
+    questions.check(task.options)
+    return partial(run_evaluate, task, questions, details=details, calibration=calibration)
 
 
 def _to_keep(keep: str | None, told: OutcomeArguments, judging: EvaluationArguments, *, binary: bool) -> Path | None:

@@ -235,7 +235,7 @@ Rule = Annotated[
         "--rule",
         "score|optimal|T",
         "Act where the score reaches the threshold (score), at the best cut in hindsight (optimal), or always "
-        "from the score T on.",
+        "from the score T on; with amounts T is of the share that the expected cost of a miss has of both mistakes'.",
     ),
 ]
 ScaleOption = Annotated[

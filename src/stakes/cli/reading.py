@@ -512,7 +512,7 @@ class EvaluationArguments:
             costs=costs,
             rule=read_rule(self.rule),
             harm=read_harm(self.harm),
-            scale=self.scale,
+            scale=None if self.scale is None else str(self.scale),
             prevalence=None if self.prevalence is None else read_share("--prevalence", self.prevalence),
             confidence_level=read_share("--confidence-level", self.confidence_level),
             unit_cost=unit_cost,
@@ -691,6 +691,8 @@ class OutcomeArguments(Amounts):
         if self.horizon is not None:
             options["horizon"] = self.horizons[0]
         options |= zip(("false_positive", "false_negative"), self.stakes, strict=False)
+        if self.time is not None and self.verified_by is not None:
+            raise UsageError("--time and --verified-by cannot both be given")
         try:
             return OutcomeColumns(time=self.time, verified_by=self.verified_by, **options)
         except ValueError as error:
@@ -808,6 +810,21 @@ class Questions:
             "--more-rows needs the rows" if self.study else "--deferral needs the rows" if self.fee is not None else ""
         )
 
+    def check(self, options: "Options") -> None:
+        """Refuse options that do not fit what is asked, before any data are read."""
+        if self.study:
+            _refuse_unfit("--more-rows", options)
+            if options.scale != "regret":
+                raise UsageError(f"--more-rows needs --scale regret, got {options.scale}")
+            dependent = {"--clusters": options.clusters, "--lags": options.lags, "--prevalence": options.prevalence}
+            refuse(dependent, "does not fit --more-rows, which needs independent rows at their own prevalence")
+        if self.fee is not None:
+            _refuse_unfit("--deferral", options)
+            refuse({"--lags": options.lags}, "does not fit --deferral, which needs independent rows or clusters")
+        low, high = options.costs.low, options.costs.high
+        if self.capacity is not None and low < high:
+            raise UsageError(f"--capacity needs one cost ratio, such as --costs 0.2, got {low:g} to {high:g}")
+
     def answered(self, evaluation: "Evaluation") -> "Evaluation":
         """Answer them; what the rows do not bear is bad data."""
         try:
@@ -818,3 +835,15 @@ class Questions:
         except ValueError as error:
             raise DataError(str(error).rstrip("."), file=evaluation.source) from None
         return evaluation
+
+
+def _refuse_unfit(option: str, options: "Options") -> None:
+    """Refuse what neither further question takes."""
+    if options.outcome is not None:
+        raise UsageError(f"{option} needs plain labels: rows of another outcome are not worth one row each")
+    if options.rule != "score":
+        raise UsageError(f"{option} needs --rule score, got {options.rule}")
+    if any(options.harm.values()) if isinstance(options.harm, dict) else options.harm:
+        raise UsageError(f"{option} does not count --harm: leave it out")
+    if not math.isfinite(options.costs.mass):
+        raise UsageError(f"{option} needs a mean cost, and --weighting over this range leaves none")

@@ -64,7 +64,11 @@ class Source:
         from stakes.tables import read_predictions
 
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "file"}
-        predictions = read_predictions(at_hand(self.file) if content is None else content, **options)
+        try:
+            predictions = read_predictions(at_hand(self.file) if content is None else content, **options)
+        except DataError as error:
+            error.rule = with_options(error.rule)
+            raise
         if not one_class:
             _refuse_one_class(predictions, self.label)
         _refuse_reserved_names(predictions)
@@ -147,8 +151,11 @@ _MANY, _CELLS = 1_000_000, 8192  # rows above which scores are pooled, and into 
 _BYTES, _FOLLOWED, _REPORTED = 75, 115, 1 << 29
 _KEYWORD = re.compile(r"\b(\w+)=(?= )")
 _ORDERED = "auto", "memory", "polars"  # which keep the order of the rows of a file
-_OPTIONS = {"n_tried": "--n-tried", "incumbent": "--incumbent", "harm": "--harm"}
-_ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b")
+_OPTIONS = {"y_true": "--label"} | {
+    each: f"--{each.replace('_', '-')}"
+    for each in ("n_tried", "incumbent", "harm", "lags", "clusters", "event", "cause", "censored", "pos_label")
+}
+_ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b|\b({'|'.join(_OPTIONS)})=(\w?)")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -347,7 +354,7 @@ class Task:
             check_contest(predictions.models, options.incumbent, options.n_tried)
             options.check_harmed(predictions.models)
         except ValueError as error:
-            said = _ARGUMENTS.sub(lambda found: _OPTIONS[found[0]], str(error).rstrip("."))
+            said = with_options(str(error).rstrip("."))
             raise DataError(said, file=predictions.source, column=self.options.clusters) from None
         try:
             asked = replace(self.options, pos_label=self.source.pos_label, sample_weight=self.source.weight)
@@ -359,6 +366,16 @@ class Task:
             if predictions.outcome is None:
                 raise
             raise DataError(str(error).rstrip("."), file=predictions.source) from None
+
+
+def with_options(message: str) -> str:
+    """Write arguments that a message names as options, where it does not name the options itself."""
+
+    def option(found: re.Match[str]) -> str:
+        value = f" {found[3]}" if found[3] else ""
+        return _OPTIONS[found[1] or found[2]] + value
+
+    return message if "--" in message else _ARGUMENTS.sub(option, message)
 
 
 def _as_typed(why: str) -> str:

@@ -206,7 +206,8 @@ class Asked:
         try:
             watch = CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
         except ValueError as error:
-            raise DataError(str(error).removesuffix("."), file=path) from None
+            said = str(error).removesuffix(".")
+            raise DataError(f"--{said}" if said.startswith("models ") else said, file=path) from None
         harmed = [name(model) for model in watch.models if kept.options.harm_of(model)]
         if harmed:
             console.note(

@@ -197,11 +197,12 @@ def _costs(standings: Standings) -> str:
 def _rule(standings: Standings) -> str:
     tie = standings.costs.tie
     reached, tied = ("reached", "") if tie == 1.0 else ("exceeded", f"; one at the threshold counted {counted(tie)}")
-    if standings.rule == "score" and standings.options.per_stake:
-        return (
-            "A case of risk p with amounts a for a false positive and b for a false negative was acted on when "
-            f"p b / (p b + (1 - p) a) {reached} the threshold, which is 1/2 for amounts as stated{tied}."
-        )
+    if standings.rule != "optimal" and standings.options.per_stake:
+        share = "A case of risk p with amounts a for a false positive and b for a false negative was acted on when "
+        share += "p b / (p b + (1 - p) a)"
+        if standings.rule == "score":
+            return f"{share} {reached} the threshold, which is 1/2 for amounts as stated{tied}."
+        return f"{share} reached {standings.rule:g}, whatever the threshold."
     if standings.rule == "score":
         return f"A case was acted on when its predicted risk {reached} the threshold{tied}."
     if standings.rule == "optimal":

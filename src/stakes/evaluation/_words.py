@@ -130,10 +130,15 @@ def _alarms(threshold: float) -> str:
 def _meaning_of_amounts(options: Options) -> str:
     costs = options.costs
     factors = [end / (1.0 - end) if end < 1.0 else float("inf") for end in (costs.low, costs.high)]
+    ruled = ""
+    if not isinstance(options.rule, str):
+        acting, share = capital(Words(options.action).acting), percent(options.rule)
+        ruled = f" {acting} where the expected cost of a miss is {share} or more of that of both mistakes: this is no "
+        ruled += "threshold on the score."
     if factors == [1.0, 1.0]:
-        return "Each row counts what its mistakes cost, with amounts as stated."
+        return f"Each row counts what its mistakes cost, with amounts as stated.{ruled}"
     told = " to ".join(dict.fromkeys(f"{factor:.3g}" for factor in factors))
-    return f"Each row counts what its mistakes cost, a false positive {told} times the stated amount."
+    return f"Each row counts what its mistakes cost, a false positive {told} times the stated amount.{ruled}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +158,8 @@ class Unit:
         if options.scale != "regret":
             return cls(1.0, f"on the scale of the {options.scale}", max(_decimals(costs, 4), _decimals(leads, 4, 2)))
         factor = 1000.0 if options.per == 1.0 else 1.0
-        per = f"per {stated(factor * options.per)} {options.per_stake or 'decisions'}"
+        stake = options.per_stake.replace("unit at stake", "units at stake")
+        per = f"per {stated(factor * options.per)} {stake or 'decisions'}"
         decimals = _decimals([factor * cost for cost in costs], _MOST_DECIMALS)
         return cls(factor, per, max(decimals, _decimals([factor * lead for lead in leads], _MOST_DECIMALS, 2)))
 

@@ -76,7 +76,8 @@ def expected_regret(
         deferred, whichever the score says is cheapest.
     rule : {"score", "optimal"} or float, default "score"
         How scores become decisions: act where score >= c; the best threshold for each c (optimistic on the same
-        data); or one fixed threshold in [0, 1].
+        data); or one fixed threshold in [0, 1]. Of :class:`stakes.RowCosts` the threshold is on the share that the
+        expected cost of a miss has of that of both mistakes, not on the score.
     scale : {"regret", "integral", "loss"}, optional
         Mean regret per decision, the plain integral, or the customary loss (``costs.loss_factor`` times the
         integral). By default "regret", or "loss" where the mass of ``costs`` is infinite.

@@ -611,7 +611,7 @@ def payload(evaluation: Evaluation, models: Sequence[Model]) -> Json:
         "spread": _spread(evaluation, drawn),
         "bands": None if thresholds is None else encoded(thresholds),
         "words": _words(evaluation),
-        "sentences": SPOKEN | _why_infinite(evaluation),
+        "sentences": SPOKEN | _why_infinite(evaluation) | _of_fitted(evaluation),
     }
 
 
@@ -624,6 +624,11 @@ def _why_infinite(evaluation: Evaluation) -> dict[str, str]:
     else:
         return {}
     return {"infinite": say("boundless_one", others="{best}", cause=cause)}
+
+
+def _of_fitted(evaluation: Evaluation) -> dict[str, str]:
+    """What to know of costs of thresholds that are fitted to the rows."""
+    return {"looked": SPOKEN["looked_fitted"]} if evaluation.rule == "optimal" else {}
 
 
 def _words(evaluation: Evaluation) -> Json:

@@ -562,6 +562,8 @@ SPOKEN = {
     "same_cost": "{models} cost the same on these rows.",
     "all_infinite": "No decision can be called best here, for every cost is infinite.",
     "looked": "Range chosen after looking: intervals of single models hold, claims over models do not.",
+    "looked_fitted": "The thresholds are fitted to these very rows: costs are optimistic, and no model can be called "
+    "best.",
     "costs": "{best} costs {cost} {per}{level}, {against}.",
     "alone": " ({level}: {low} to {high})",
     "infinite": text.say("boundless_one", others="{best}", cause=text.say("certain")),

@@ -52,7 +52,7 @@ function evaluated(state) {
     rule.more = Number.isFinite(gap) ? factor * gap : NaN;
     const paid = rule.model?.harm ? rule.model.harm * costs.positive(-Infinity) : 0;
     const [low, high] = intervalOf(rule, costs, factor);
-    rule.interval = [Math.max(low, 0), Math.min(high, factor * (dearest + paid))];
+    rule.interval = [Math.max(low, factor * paid), Math.min(high, factor * (dearest + paid))];
     if (rule.model) {
       rule.parts = partsOf(rule, costs, factor, uncertainty);
       rule.actsLike = likeOf(rule, [[all, 1 - rule.actedOn], [none, rule.actedOn]]);

@@ -658,11 +658,11 @@ def choose_roles(
     return Roles(label, chosen, weight, by, automatic, probability, outcome)
 
 
-def named_once(wanted: Iterable[str], file: str | None = None) -> None:
+def named_once(wanted: Iterable[str], file: str | None = None, where: str = "among the models") -> None:
     """Refuse a column that is named twice."""
     twice = [name for name, count in Counter(wanted).items() if count > 1]
     if twice:
-        raise DataError("must be named once among the models", file=file, column=twice[0])
+        raise DataError(f"must be named once {where}", file=file, column=twice[0])
 
 
 def reject_duplicates(names: Iterable[str], file: str | None = None) -> None:

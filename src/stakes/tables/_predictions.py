@@ -927,7 +927,7 @@ def read_scores(
 
 def _open(path: str | os.PathLike[str], stated: str | None, columns: Sequence[str]) -> Table:
     table = open_table(path, stated, columns[0], survey=True)
-    named_once(columns, table.origin.file)
+    named_once(columns, table.origin.file, "in all: as a model, a group, a weight or an amount")
     require(columns, table.names, table.origin.file)
     return table
 
