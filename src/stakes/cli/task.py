@@ -153,7 +153,7 @@ _KEYWORD = re.compile(r"\b(\w+)=(?= )")
 _ORDERED = "auto", "memory", "polars"  # which keep the order of the rows of a file
 _OPTIONS = {"y_true": "--label"} | {
     each: f"--{each.replace('_', '-')}"
-    for each in ("n_tried", "incumbent", "harm", "lags", "clusters", "event", "cause", "censored", "pos_label")
+    for each in ("n_tried", "incumbent", "harm", "lags", "event", "cause", "censored", "pos_label")
 }
 _ARGUMENTS = re.compile(rf"^({'|'.join(_OPTIONS)})\b|\b({'|'.join(_OPTIONS)})=(\w?)")
 
