@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import numpy as np
@@ -139,3 +140,13 @@ def test_bad_settings_are_refused(arguments):
         PrecisionMonitor(**arguments)
     with pytest.raises(ValueError, match="y_true must be 1-D"):
         PrecisionMonitor(0.5).update([[1, 0]])
+
+
+@pytest.mark.parametrize(("name", "value"), [("min_precision", 2.0), ("min_precision", 0.0), ("confidence_level", 1.5)])
+def test_a_state_of_what_cannot_be_watched_is_called_damaged(name, value):
+    state = json.loads(PrecisionMonitor(0.9).update([1, 0, 1]).to_json())
+    state[name] = value
+    with pytest.raises(
+        ValueError, match=rf"^text is no whole state of a monitor: what is watched must be whole \({name} "
+    ):
+        PrecisionMonitor.from_json(json.dumps(state))

@@ -122,3 +122,22 @@ def test_example_of_the_help_is_a_valid_command(cli):
 def test_comparison_goes_to_a_file(ending, data, cli, folder):
     assert cli("compare", data, *RANGE, *PAIR, "--output", f"c.{ending}").code == 0
     assert "blurred" in (folder / f"c.{ending}").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ([], "regret per decision"),
+        (["--per", "1,000"], "regret per 1,000 decisions"),
+        (["--scale", "loss"], "loss"),
+    ],
+)
+def test_for_how_many_decisions_a_difference_is(options, scale, data, cli):
+    lines = cli("compare", data, *RANGE, *PAIR, *options).out.splitlines()
+    assert next(line for line in lines if line.startswith("scale ")).split() == ["scale", *scale.split()]
+
+
+def test_harm_that_a_difference_counts_is_said(data, cli):
+    said = "Obtaining a score costs each case as much as so many missed positives (test harm): sharp 0.0200 and"
+    assert said in " ".join(cli("compare", data, *RANGE, *PAIR, "--harm", "sharp=0.02").out.split())
+    assert "test harm" not in cli("compare", data, *RANGE, *PAIR).out

@@ -77,6 +77,15 @@ def test_numbers_on_the_screen_are_those_of_the_library(days, cli):
     assert cells in " ".join(line.split())
 
 
+def test_harm_that_costs_count_is_said(cli):
+    for day in ("a", "b"):
+        KeptEvaluation.of(evaluate(*rows_of(len(day)), **ASKED, harm={"m0": 0.01})).to_json(f"{day}.json")
+        KeptEvaluation.of(evaluate(*rows_of(len(day)), **ASKED)).to_json(f"plain_{day}.json")
+    said = "Costs and what is promised count --harm."
+    assert said in " ".join(cli("compare", "a.json", "b.json").out.split())
+    assert "--harm" not in cli("compare", "plain_a.json", "plain_b.json").out
+
+
 @pytest.mark.usefixtures("days")
 def test_settings_are_those_that_were_kept(cli):
     refused = cli("compare", "old.json", "new.json", "--costs", "0.1:0.4")
@@ -115,7 +124,9 @@ def test_a_day_that_is_dearer_than_what_was_kept_fails_the_check(cli):
     assert cli("check", "new.csv", *TYPED, "--against", "old.json").code == 0  # an error only by its name
     refused = cli("check", "new.csv", "--label", "ill", "--costs", "0.1:0.5", "--against", "old.json")
     assert refused.code == 3
-    assert "--against old.json: check needs evaluations of the same costs" in refused.err
+    assert (
+        "--against old.json: check needs evaluations of the same costs, got Uniform(low=0.1, high=0.5)" in refused.err
+    )
     assert cli("check", "new.csv", *TYPED, "--against", "new.csv").code == 3
     pl.read_csv("new.csv").with_columns(time=2.0 - pl.col("ill")).write_csv("followed.csv")
     asked = ["--time", "time", "--event", "ill", "--horizon", "1.5", *TYPED[2:]]

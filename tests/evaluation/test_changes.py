@@ -165,7 +165,8 @@ def test_other_models_another_class_and_fitted_thresholds_are_refused():
     y, models = drawn(1)
     one = KeptEvaluation.of(evaluate(y, {"a": models["a"]}, **ASKED))
     with pytest.raises(
-        ValueError, match=r"^compare needs evaluations of the same models, got \['a'\] and \['a', 'b'\]"
+        ValueError,
+        match=r"^compare needs evaluations of the same models, got 'a' and 'a, b': evaluate the rows of both alike",
     ):
         one.compare(kept(2))
     turned = KeptEvaluation.of(evaluate(~y, models, pos_label=False, **ASKED))

@@ -331,3 +331,13 @@ def test_budgets_of_several_are_seldom_below_the_mean_where_each_has_its_days():
 def test_days_that_cost_nothing_to_compare_with_are_any_that_can_be():
     days = [2000] * 3, [100.0, 110.0, 105.0], [58.0, 64.0, 61.0]
     assert CostMonitor(COSTS, budget=0.06, reference_days=days).budget == 0.06
+
+
+@pytest.mark.parametrize("alpha", [0.6, 0.95, 1e-17])
+def test_an_alpha_that_no_limit_of_a_reference_has_is_refused_by_its_name(alpha, reference):
+    with pytest.raises(
+        ValueError, match=rf"^alpha must lie above 1e-16, and at most at 0\.5 with reference=, got {alpha}"
+    ):
+        CostMonitor(COSTS, reference=reference, model="new", alpha=alpha)
+    assert CostMonitor(COSTS, budget=0.1, alpha=alpha).log_alarm == pytest.approx(-math.log(alpha))
+    assert CostMonitor(COSTS, reference=reference, model="new", alpha=0.5).log_alarm == pytest.approx(math.log(4.0))

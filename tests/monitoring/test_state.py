@@ -297,3 +297,64 @@ def test_a_promise_may_be_all_that_rows_can_cost_or_unknown():
     for day, promised in enumerate((0.0, 8.25, np.nan)):
         monitor.update_sums(day, n=10, total=1.0, squares=0.2, promised=promised)
     assert CostMonitor.from_json(monitor.to_json()).to_json() == monitor.to_json()
+
+
+@pytest.fixture(scope="module")
+def kept():
+    rng = np.random.default_rng(5)
+    scores = {"a": rng.random(300).round(2), "b": rng.random(300).round(2)}
+    site = np.array(["x", "y"])[rng.integers(0, 2, 300)]
+    return KeptEvaluation.of(evaluate(rng.integers(0, 2, 300), scores, costs=COSTS, groups={"site": site}))
+
+
+# The mean of 1 - c over c from .05 to .3 is .825, the most that a row costs; from 0 to .3 it is .85.
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        (("costs", "low"), 0.0, r"largest must be 0\.85, as costs says, got 0\.825"),
+        (("largest",), 2.0, r"largest must be 0\.825, as costs says, got 2"),
+        (("centre",), 0.3, r"centre must be 0\.\d+, as reference\.mean says, got 0\.3"),
+        (("reference", "square"), 0.9, r"reference\.mean, square and upper must be .* <= largest \* mean, got "),
+    ],
+)
+def test_what_follows_from_costs_and_reference_is_held_against_them(path, value, named, kept):
+    state = json.loads(CostMonitor(COSTS, reference=kept, model="a").to_json())
+    inner = state if len(path) == 1 else state[path[0]]
+    inner[path[-1]] = value
+    with pytest.raises(ValueError, match=f"^text is no whole state of a cost monitor: {named}"):
+        CostMonitor.from_json(json.dumps(state))
+
+
+@pytest.mark.parametrize(("name", "value"), [("largest", 2.0), ("shift", 0.5), ("costs", {"kind": "fixed", "c": 0.3})])
+def test_bounds_of_a_challenger_are_held_against_its_costs(name, value):
+    state = json.loads(ChallengerMonitor(COSTS).to_json())
+    state[name] = value
+    with pytest.raises(ValueError, match=r"^text is no whole state of a cost monitor: "):
+        ChallengerMonitor.from_json(json.dumps(state))
+
+
+def test_a_largest_cost_that_was_named_is_kept():
+    monitor = CostMonitor(0.5, budget=40.0, largest=500.0)
+    assert CostMonitor.from_json(monitor.to_json()).to_json() == monitor.to_json()
+
+
+@pytest.mark.parametrize(("name", "value"), [("pos_label", 3), ("alpha", 0.01), ("tolerance", 0.25), ("unit", "row")])
+def test_monitors_that_ask_otherwise_than_the_first_are_refused(name, value, kept):
+    state = json.loads(CostMonitors(COSTS, reference=kept).to_json())
+    one = state["monitors"]["b, site = y"]
+    if name == "tolerance":
+        one["budget"] *= 1.0 + value
+    one[name] = value
+    with pytest.raises(ValueError, match=rf"monitors\.b, site = y\.{name} must be that of the first monitor, .*, got "):
+        CostMonitors.from_json(json.dumps(state))
+
+
+def test_monitors_under_another_name_or_without_their_model_are_refused(kept):
+    whole = json.loads(CostMonitors(COSTS, reference=kept).to_json())
+    renamed, lacking, nameless = (json.loads(json.dumps(whole)) for _ in range(3))
+    renamed["monitors"]["c"] = renamed["monitors"].pop("b")
+    del lacking["monitors"]["a"]
+    nameless["monitors"]["a"]["reference"]["model"] = "other"
+    for state in (renamed, lacking, nameless):
+        with pytest.raises(ValueError, match=r"must be named after its reference\.model, which is watched too"):
+            CostMonitors.from_json(json.dumps(state))

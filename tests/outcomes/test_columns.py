@@ -53,6 +53,14 @@ def test_missing_label_was_not_looked_up():
         evaluate_frame(data, label="ill", models=["risk"])
 
 
+def test_a_group_of_which_no_label_was_seen_is_named_with_its_column():
+    pl = pytest.importorskip("polars")
+    data = pl.DataFrame({"ill": [1, 0, None, 1], "band": [10, 10, 20, 10], "risk": [0.4, 0.2, 0.3, 0.6]})
+    say = r"verified_by='band' \(--verified-by\): its groups must each have labels .* no row of group '20' was seen"
+    with pytest.raises(ValueError, match=say):
+        evaluate_frame(data, label="ill", models=["risk"], outcome=OutcomeColumns(verified_by="band"))
+
+
 def test_impossible_time_is_named_by_column_and_row():
     pl = pytest.importorskip("polars")
     years = ROWS["years"].copy()

@@ -45,6 +45,7 @@ def test_file_that_cannot_be_read_says_why_in_plain_words(tmp_path):
         ("s3://bucket/day", "is an address, and only files of this machine are read"),
         ("file:///data/day", "is an address: write the path alone, /data/day"),
         ("file:///my%20data/day", "is an address: write the path alone, /my data/day"),
+        ("file://localhost/data/day", "is an address: write the path alone, /data/day"),
     ],
 )
 def test_only_what_begins_like_an_address_is_called_one(name, rule, tmp_path, monkeypatch):

@@ -706,8 +706,11 @@ def match_label(pos_label: object, values: list[Any]) -> object:
     return found[0] if found else number if abs(number) < 2**53 else pos_label
 
 
-def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
-    """Turn two-valued labels into booleans, True for the positive class."""
+NAME_LABEL = "pass pos_label= to say which label is positive"
+
+
+def check_labels(labels: NDArray[Any], pos_label: object = None, *, remedy: str = NAME_LABEL) -> Bools:
+    """Turn two-valued labels into booleans, True for the positive class; ``remedy`` closes what asks which that is."""
     if labels.size == 0:
         raise ValueError("y_true must hold at least one row, got none.")
     if labels.dtype == bool and pos_label is None:
@@ -732,14 +735,13 @@ def check_labels(labels: NDArray[Any], pos_label: object = None) -> Bools:
     if pos_label is None and labels.dtype.kind == "f" and np.any(distinct != np.round(distinct)):
         shown = ", ".join(map(repr, distinct))
         raise ValueError(f"y_true must hold labels, got fractions ({shown}): are y_true and y_prob swapped?")
-    return np.asarray(labels == positive_label(distinct, pos_label), dtype=bool)
+    return np.asarray(labels == positive_label(distinct, pos_label, remedy=remedy), dtype=bool)
 
 
-NAME_LABEL = "pass pos_label= to say which label is positive"
-
-
-def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true holds") -> object:
-    """Return ``pos_label``, or 1 if the labels are 0 and 1 or -1 and 1; ``source`` opens the error message."""
+def positive_label(
+    distinct: list[Any], pos_label: object, source: str = "y_true holds", *, remedy: str = NAME_LABEL
+) -> object:
+    """Return ``pos_label``, or 1 if labels are 0 and 1 or -1 and 1; ``source`` and ``remedy`` frame the message."""
     shown = ", ".join(map(repr, distinct))
     if pos_label is not None:
         pos_label = one_label(pos_label)
@@ -747,7 +749,7 @@ def positive_label(distinct: list[Any], pos_label: object, source: str = "y_true
             raise ValueError(f"pos_label must be one of the labels ({shown}), got {pos_label!r}.")
         return pos_label
     if not one_is_positive(distinct):
-        raise ValueError(f"{source} {shown}: {NAME_LABEL}.")
+        raise ValueError(f"{source} {shown}: {remedy}.")
     return 1
 
 

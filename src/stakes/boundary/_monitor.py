@@ -221,7 +221,11 @@ class PrecisionMonitor(Tabular):
 
     @classmethod
     def _from_entries(cls, entries: JsonReader) -> PrecisionMonitor:
-        monitor = cls(entries.number("min_precision"), confidence_level=entries.number("confidence_level"))
+        promise, level = entries.number("min_precision"), entries.number("confidence_level")
+        try:
+            monitor = cls(promise, confidence_level=level)
+        except ValueError as error:
+            raise entries.broken("what is watched", f"whole ({str(error).removesuffix('.')})") from None
         monitor.n_rows, monitor.true_positives = entries.count("n_rows"), entries.count("true_positives")
         monitor.alarm_row = entries.count_or_none("alarm_row")
         monitor.e_value, monitor.max_e_value = (entries.number(name) for name in _EVIDENCE)

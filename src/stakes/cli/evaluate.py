@@ -46,6 +46,7 @@ from stakes.outputs.text import (
     join,
     short_names,
     shown_name as name,
+    stated,
     visible,
     with_short_names,
 )
@@ -453,28 +454,27 @@ def run_compare(task: Task, pair: tuple[str, str]) -> None:
     """Read, compare, deliver."""
     evaluations = task.judged("Comparing")
     comparisons = {time: evaluation.compare(*pair) for time, evaluation in evaluations.items()}
-    headings = {time: heading_of(evaluation) for time, evaluation in evaluations.items()}
     if len(comparisons) > 1:
         several = ByHorizon(comparisons, _comparison_to_json)
-        deliver(several, task.delivery, partial(several.show, one=partial(_show_at, comparisons, headings)))
+        deliver(several, task.delivery, partial(several.show, one=partial(_show_at, comparisons, evaluations)))
         return
     ((time, comparison),) = comparisons.items()
-    deliver(comparison, task.delivery, partial(show_compare, comparison=comparison, heading=headings[time]))
+    deliver(comparison, task.delivery, partial(show_compare, comparison=comparison, evaluation=evaluations[time]))
 
 
 def _show_at(
-    comparisons: dict[float, "Comparison"], headings: dict[float, list[str]], console: Console, time: float
+    comparisons: dict[float, "Comparison"], evaluations: dict[float, "Evaluation"], console: Console, time: float
 ) -> None:
-    show_compare(console, comparisons[time], headings[time])
+    show_compare(console, comparisons[time], evaluations[time])
 
 
 def _comparison_to_json(comparison: "Comparison") -> str:
     return comparison.to_json()
 
 
-def show_compare(console: Console, comparison: "Comparison", heading: list[str]) -> None:
+def show_compare(console: Console, comparison: "Comparison", evaluation: "Evaluation") -> None:
     """Print the answer in one sentence, and every number behind it."""
-    console.print(Text("\n".join(map(visible, heading))), end="\n\n")
+    console.print(Text("\n".join(map(visible, heading_of(evaluation)))), end="\n\n")
     console.print(Text(answer(comparison), style="bold"), end="\n\n")
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -482,9 +482,15 @@ def show_compare(console: Console, comparison: "Comparison", heading: list[str])
     (record,) = comparison._records()
     for key, value in record.items():
         text = _shown(value, (comparison.a, comparison.b))
+        if key == "scale" and value == "regret":
+            per = evaluation.options.per
+            text = f"{text} per {'decision' if per == 1.0 else f'{stated(per)} decisions'}"
         if text:
             grid.add_row(key.replace("_", " "), Text(text))
     console.print(grid)
+    if {comparison.a, comparison.b} & {model for model, harm in evaluation.harms.items() if harm}:
+        line = visible(with_short_names(evaluation.harm_line, evaluation.models))
+        console.print(Text(f"\n{line}", style="dim"))
 
 
 def answer(comparison: "Comparison") -> str:

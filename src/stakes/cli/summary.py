@@ -425,7 +425,12 @@ def show_changes(out: Console, changes: Changes, heads: list[str]) -> None:
     print_table(out, rich_table(cells, columns, _CELLS, names=0, close=True), names=0)
     left = len(ordered) - len(shown)
     more = f" {left} more: --json." if left else ""
-    out.print(Text(f"Costs {unit.per}; O:E by a factor. p: over models.{more}", style="dim"))
+    harm = " Costs and what is promised count --harm." if any(map(changes.options.harm_of, _models(changes))) else ""
+    out.print(Text(f"Costs {unit.per}; O:E by a factor. p: over models.{harm}{more}", style="dim"))
+
+
+def _models(changes: Changes) -> list[str]:
+    return [each.model for each in changes.of("cost")]
 
 
 def _shown(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:

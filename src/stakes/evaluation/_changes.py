@@ -204,7 +204,13 @@ def _refuse_others(what: str, before: Standings, after: Standings) -> None:
     )
     for name, value in mine.items():
         if value != its[name]:
-            raise ValueError(f"{what} needs evaluations of the same {name}, got {value!r} and {its[name]!r}.")
+            told: dict[str, Any] = {
+                "models": [", ".join(day.models) for day in (after, before)],
+                "costs": [after.costs, before.costs],
+            }
+            one, other = told.get(name, (value, its[name]))
+            alike = "evaluate the rows of both alike"
+            raise ValueError(f"{what} needs evaluations of the same {name}, got {one!r} and {other!r}: {alike}.")
     labels = after.options.neg_label, before.options.neg_label
     common_label(after.score_tables[0].pos_label, *labels, f"{what} needs evaluations")
     if before.rule == "optimal":

@@ -991,7 +991,8 @@ def _read_question(entries: JsonReader) -> Question:
     for name, (holds, wanted) in rules.items():
         if not holds:
             raise entries.broken(name, f"{wanted}, got {entries.at(name)!r}")
-    reference = None if entries.at("reference") is None else _read_reference(entries.inside("reference"))
+    reference = None if entries.at("reference") is None else _read_reference(entries.inside("reference"), largest)
+    _check_derived(entries, reference, {"costs": costs, "largest": largest, "centre": centre, "shift": shift})
     if reference is not None and not math.isclose(budget, (1.0 + tolerance) * reference.upper, rel_tol=_EXACT):
         raise entries.broken("budget", f"(1 + tolerance) times reference.upper, got {budget}")
     pos_label = None if label is None else entries.label("pos_label")
@@ -1002,10 +1003,29 @@ def _read_question(entries: JsonReader) -> Question:
     return Question(costs, *asked)
 
 
-def _read_reference(mine: JsonReader) -> Reference:
+def _check_derived(entries: JsonReader, reference: Reference | None, told: dict[str, Any]) -> None:
+    """Refuse bounds that are not those of the costs where nobody named them, and a centre that nobody would take."""
+    if reference is None and not told["shift"]:
+        return
+    try:
+        most = largest_cost(told["costs"])
+    except ValueError as error:
+        raise entries.broken("costs", f"whole ({str(error).removesuffix('.')})") from None
+    wanted = {"largest": most} if reference is not None else {"shift": most, "largest": 2.0 * most}
+    if reference is not None and reference.mean > 0.0:
+        wanted["centre"] = reference.mean
+    for name, value in wanted.items():
+        if not math.isclose(told[name], value, rel_tol=_EXACT):
+            source = "reference.mean" if name == "centre" else "costs"
+            raise entries.broken(name, f"{value:.10g}, as {source} says, got {told[name]:.10g}")
+
+
+def _read_reference(mine: JsonReader, largest: float) -> Reference:
     mean, square, upper = (mine.number(name) for name in ("mean", "square", "upper"))
-    if not (0.0 <= mean <= upper and square >= mean * mean * (1.0 - _EXACT)):
-        raise mine.broken("mean, square and upper", f"such that 0 <= mean <= upper and mean^2 <= square, got {mean}")
+    room = 1.0 + _EXACT
+    if not (0.0 <= mean <= upper and mean * mean <= square * room and square <= largest * mean * room):
+        rule = "such that 0 <= mean <= upper and mean^2 <= square <= largest * mean"
+        raise mine.broken("mean, square and upper", f"{rule}, got {mean:g}, {square:g} and {upper:g}")
     days = mine.count("days") if "days" in mine.content else 0
     day_variance = mine.number("day_variance") if "day_variance" in mine.content else 0.0
     if day_variance < 0.0 or (day_variance and not days):

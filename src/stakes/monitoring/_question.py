@@ -30,6 +30,7 @@ _MOST_SPREAD = 1.2  # of day means, over what independent rows explain
 _ROUNDING = 1e-9
 _NO_MATTER = 0.01  # of the width of a limit, or of the squares: what changes it by as little
 FEW_DAYS = 30
+_MOST_ALPHA = 0.5  # the upper limit of a reference holds at half of it
 _BEYOND_CHANCE = 3.0  # standard errors: the days are looked at often
 _LATE = (
     "a day enters when all its labels are known. The labels that happen to be there need not be like the others: where "
@@ -149,10 +150,7 @@ class Question:
         score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         if known.any():
-            try:
-                y = evaluation_data(labels[known], score[known], pos_label=pos_label).rows.y
-            except ValueError as error:  # only a reference names a label
-                raise ValueError(str(error).replace(validation.NAME_LABEL, _WRITE_LABEL)) from None
+            y = validation.check_labels(labels[known], pos_label, remedy=_WRITE_LABEL)  # only a reference names a label
             costs[known] = row_losses(y, score[known], self.costs, self.rule)
         return DaySums.of_costs(costs / self.costs.mass, self.promised(score) * len(score), neg_label)
 
@@ -246,6 +244,8 @@ def ask(
         return Question(measure, found, most, found, level, unit)
     if largest is not None:
         raise ValueError("largest= belongs to budget=: the reference knows its own largest cost.")
+    if not (level <= _MOST_ALPHA and 1.0 - level < 1.0):
+        raise ValueError(f"alpha must lie above 1e-16, and at most at {_MOST_ALPHA} with reference=, got {alpha!r}.")
     kept, name, rule = read_reference(measure, reference, model)
     known = _reference(name, kept.tables[name], measure, rule, level)
     if days is not None:

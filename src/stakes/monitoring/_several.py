@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _FORM, _WHAT = "stakes-cost-monitors-1", "state of cost monitors"
 _NEEDED = {"n", "total", "squares"}
 _EACH = ("total", "squares", "promised")
+_ALIKE = ("costs", "rule", "pos_label", "alpha", "unit", "tolerance")
 
 
 class CostMonitors(Tabular):
@@ -429,7 +430,21 @@ class CostMonitors(Tabular):
         found.monitors = {
             name: CostMonitor._from_entries(entries.inside("monitors", name, form=CostMonitor._form)) for name in names
         }
+        found._check(entries)
         return found
+
+    def _check(self, entries: JsonReader) -> None:
+        """Refuse monitors that were not made together: by their names, or by what is asked of them."""
+        first = next(iter(self.monitors.values()))._question
+        for name, monitor in self.monitors.items():
+            asked, model = monitor._question, "" if monitor.reference is None else monitor.reference.model
+            of_group = name.startswith(f"{model}, ") and " = " in name.removeprefix(f"{model}, ")
+            if name != model and not (model in self.monitors and of_group):
+                raise entries.broken(f"monitors.{name}", "named after its reference.model, which is watched too")
+            for key in _ALIKE:
+                mine, its = getattr(asked, key), getattr(first, key)
+                if mine != its:
+                    raise entries.broken(f"monitors.{name}.{key}", f"that of the first monitor, {its!r}, got {mine!r}")
 
     def __repr__(self) -> str:
         alarms = [name for name, monitor in self.monitors.items() if monitor.alarm]

@@ -122,7 +122,7 @@ class OutcomeColumns:
         if self.time is not None:
             inner = self._time_to_event_outcome(label, cells[self.time], weight)
         elif self.verified_by is not None:
-            inner = PartlyVerified(label, groups=cells[self.verified_by], pos_label=pos, sample_weight=weight)
+            inner = self._partly_verified(label, cells[self.verified_by], pos, weight)
         if inner is not None and not self.by_amount:
             return inner
         wrong = (self.false_positive, self.false_negative)
@@ -131,6 +131,14 @@ class OutcomeColumns:
         if inner is None:
             options |= {"sample_weight": weight, "pos_label": pos}
         return RowCosts(label if inner is None else inner, false_positive=a, false_negative=b, **options)
+
+    def _partly_verified(self, label: Any, groups: Any, pos: Any, weight: Floats | None) -> PartlyVerified:
+        try:
+            return PartlyVerified(label, groups=groups, pos_label=pos, sample_weight=weight)
+        except ValueError as error:
+            if not str(error).startswith("groups "):
+                raise
+            raise ValueError(f"verified_by={self.verified_by!r} (--verified-by): its {error}") from None
 
     def _time_to_event_outcome(self, label: NDArray[Any], time: Floats, weight: Floats | None) -> TimeToEvent:
         values = list(set(label.tolist()))

@@ -110,7 +110,10 @@ class PartlyVerified(Outcome):
         total, seen = (np.bincount(self._codes, self.units * part) for part in (1.0, self.known))
         if np.any((seen == 0.0) & (total > 0.0)):
             first = int(np.argmax((seen == 0.0) & (total > 0.0)))
-            raise ValueError(f"no row of group {str(names[first])!r} was seen: nothing is known of its labels.")
+            raise ValueError(
+                f"groups must each have labels that were seen, but no row of group {str(names[first])!r} was seen: "
+                "nothing is known of its labels."
+            )
         return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0.0)[self._codes])
 
     def _check_probability(self, probability: Any) -> validation.Floats:

@@ -197,7 +197,7 @@ def refuse_address(name: str) -> None:
     if not (sign and scheme.isalnum()):
         return
     if scheme == "file":
-        raise DataError(f"is an address: write the path alone, {unquote(path)}", file=name)
+        raise DataError(f"is an address: write the path alone, {unquote(path.removeprefix('localhost'))}", file=name)
     rule = "is an address, and only files of this machine are read"
     raise DataError(f"{rule}: copy it here first, or pipe it into this command with - as its file", file=name)
 
