@@ -400,3 +400,9 @@ def test_infinite_costs_and_days_of_one_class_have_no_change_that_is_sure():
     y = y & (day == "d1")  # of the first day no row is positive
     seen = found(evaluate(y, models, **ASKED, groups={"day": day}), kept(5).evaluate())
     assert set(seen.groups) == {"day d1"}
+
+
+def test_only_an_evaluation_is_kept():
+    kept = KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3))
+    with pytest.raises(ValueError, match=r"^evaluation must be an Evaluation, got KeptEvaluation: see evaluate\.$"):
+        KeptEvaluation.of(kept)

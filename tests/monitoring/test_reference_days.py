@@ -10,7 +10,7 @@ from scipy import stats
 
 from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
-from stakes.monitoring import CostMonitor, CostMonitors, plan_watch
+from stakes.monitoring import ChallengerMonitor, CostMonitor, CostMonitors, plan_watch
 
 COSTS = costs.Uniform(0.05, 0.3)
 
@@ -341,3 +341,38 @@ def test_an_alpha_that_no_limit_of_a_reference_has_is_refused_by_its_name(alpha,
         CostMonitor(COSTS, reference=reference, model="new", alpha=alpha)
     assert CostMonitor(COSTS, budget=0.1, alpha=alpha).log_alarm == pytest.approx(-math.log(alpha))
     assert CostMonitor(COSTS, reference=reference, model="new", alpha=0.5).log_alarm == pytest.approx(math.log(4.0))
+
+
+def test_what_is_wrong_is_named_as_it_was_passed(reference):
+    with pytest.raises(ValueError, match=r"^tolerance must leave the budget, .* below 0\.825, the most .*, got 50\.$"):
+        CostMonitor(COSTS, reference=reference, model="new", tolerance=50)
+    with pytest.raises(ValueError, match=r"^models must name at least one of 'new', 'old', got none\.$"):
+        CostMonitors(COSTS, reference=reference, models=[])
+    watch = CostMonitors(COSTS, reference=reference)
+    with pytest.raises(ValueError, match=r"^y_prob\['old'\] must lie in \[0, 1\], got 1\.2 at index 1"):
+        watch.update(1, [0, 1], {"new": [0.1, 0.2], "old": [0.1, 1.2]})
+    sums = {"n": 3, "total": 0.1, "squares": 0.01}
+    with pytest.raises(ValueError, match=r"^sums\['old'\]: squares must lie from total\^2 / n, "):
+        watch.update_sums(1, {"new": sums, "old": {**sums, "squares": 5.0}})
+    assert [monitor.n_days for monitor in watch.monitors.values()] == [0, 0]
+    with pytest.raises(ValueError, match=r"^day must be later than the last, 1, but 1 was counted already\.$"):
+        watch.update_sums(1, {"new": sums, "old": sums}).update_sums(1, {"new": sums, "old": sums})
+    with pytest.raises(
+        ValueError, match=r"^monitor must be a CostMonitor, got CostMonitors: of CostMonitors pass each"
+    ):
+        plan_watch(watch, rows_per_day=10)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "say"),
+    [
+        ([0.1, 0.2], [0.1], "y_true and b must have the same length, got 2 and 1"),
+        ([0.1], [0.1, 0.2], "y_true and a must have the same length, got 2 and 1"),
+        ([0.1, 0.2], [0.1, 1.2], "b must lie in [0, 1], got 1.2 at index 1"),
+        ([[0.5, 0.4], [0.2, 0.8]], [0.1, 0.2], "the two columns of a must sum to 1"),
+        (["x", "y"], [0.1, 0.2], "a must be numeric, got 'x' at index 0"),
+    ],
+)
+def test_a_challenger_names_the_scores_that_are_wrong(a, b, say):
+    with pytest.raises(ValueError, match=f"^{re.escape(say)}"):
+        ChallengerMonitor(COSTS).update(1, [0, 1], a, b)

@@ -207,7 +207,9 @@ class Asked:
             watch = CostMonitors(kept.options.costs, reference=kept, models=self.models, force=True, **asked)
         except ValueError as error:
             said = str(error).removesuffix(".")
-            raise DataError(f"--{said}" if said.startswith(("models ", "alpha ")) else said, file=path) from None
+            raise DataError(
+                f"--{said}" if said.startswith(("models ", "alpha ", "tolerance ")) else said, file=path
+            ) from None
         harmed = [name(model) for model in watch.models if kept.options.harm_of(model)]
         if harmed:
             console.note(

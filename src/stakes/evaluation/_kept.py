@@ -120,6 +120,7 @@ class KeptEvaluation:
         >>> list(KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3)).tables)
         ['a']
         """
+        check_kind(evaluation, "evaluation", Evaluation, "an Evaluation", remedy="see evaluate")
         if evaluation.imputations:
             raise ValueError("evaluation must be of one column of scores for each model: Imputed ones are not kept.")
         if resolution is not None and resolution != "auto":

@@ -17,6 +17,7 @@ import numpy as np
 from stakes.base.validation import (
     SQUARED_WELL,
     brief,
+    check_kind,
     check_number,
     check_same_order,
     check_scores,
@@ -418,6 +419,11 @@ class CostMonitor(Tabular):
 
     def _check(self, day: Any, sums: DaySums) -> Day:
         """Refuse a day that does not follow the last, and sums that no rows have."""
+        kept = self._check_day(day)
+        self._check_sums(sums)
+        return kept
+
+    def _check_day(self, day: Any) -> Day:
         kept, place = read_day(day)
         if self._days:
             last = read_day(self._days[-1])[1]
@@ -426,9 +432,11 @@ class CostMonitor(Tabular):
             if place <= last:
                 again = "was counted already" if place == last else "is earlier"
                 raise ValueError(f"day must be later than the last, {self._days[-1]!r}, but {kept!r} {again}.")
+        return kept
+
+    def _check_sums(self, sums: DaySums) -> None:
         asked = self._question
         sums.check(0.0 - asked.shift, asked.largest - asked.shift)
-        return kept
 
     def _factors_of(self, sums: DaySums) -> Floats:
         asked, shift = self._question, self._question.shift
@@ -925,7 +933,7 @@ class ChallengerMonitor(CostMonitor):
                 "sample_weight is not taken: every row counts once, and no row may cost more than another."
             )
         check_same_order(y_true=y_true, a=a, b=b)
-        first, second = (self._question.sums(y_true, score).costs for score in (a, b))
+        first, second = (self._question.sums(y_true, score, name=name).costs for name, score in (("a", a), ("b", b)))
         if first is None or second is None:
             raise ValueError("y_true must hold labels of rows: two tables do not say which rows they share.")
         return self._take(day, DaySums.of_costs(first - second))
@@ -1154,6 +1162,7 @@ def plan_watch(
     Traceback (most recent call last):
     ValueError: monitor must have a reference=, whose mean and spread a plan needs.
     """
+    check_kind(monitor, "monitor", CostMonitor, remedy="of CostMonitors pass each of its monitors")
     asked, known = monitor._question, monitor.reference
     if known is None:
         raise ValueError("monitor must have a reference=, whose mean and spread a plan needs.")

@@ -126,14 +126,14 @@ class Question:
         found = validation.check_other_label(labels, self.pos_label, self.neg_label)
         return self if found in (None, self.neg_label) else replace(self, neg_label=found)
 
-    def sums(self, y_true: Any, y_prob: Any, missing: str | None = None) -> DaySums:
-        """Sums of labelled rows, or of a table of their scores."""
+    def sums(self, y_true: Any, y_prob: Any, missing: str | None = None, *, name: str = "y_prob") -> DaySums:
+        """Sums of labelled rows, or of a table of their scores; ``name`` is the argument for the scores."""
         if isinstance(y_true, ScoreTable | Outcome) and y_true.by_amount:
             raise ValueError(
                 "y_true must hold labels, got amounts: take in what each row cost by update_costs of a CostMonitor "
                 "with budget= and largest= in money."
             )
-        validation.check_same_order(y_true=y_true, y_prob=y_prob)
+        validation.check_same_order(**{"y_true": y_true, name: y_prob})
         if isinstance(y_true, ScoreTable):
             if self.pos_label not in (None, y_true.pos_label):
                 raise ValueError(
@@ -146,8 +146,8 @@ class Question:
         labels, known = known_labels(y_true, missing, differences=self.shift > 0.0)
         seen = labels[known].tolist()
         neg_label, pos_label = self.seeing(seen).neg_label, validation.match_label(self.pos_label, seen)
-        column = y_prob if y_prob is None else validation.pick_positive_column(y_prob, labels[known], pos_label)
-        score = evaluation_data(np.zeros(len(labels), dtype=int), column).rows.score
+        column = y_prob if y_prob is None else validation.pick_positive_column(y_prob, labels[known], pos_label, name)
+        score = evaluation_data(np.zeros(len(labels), dtype=int), column, name=name).rows.score
         costs = np.max(losses_by_score(score, self.costs, self.rule), axis=0)
         if known.any():
             y = validation.check_labels(labels[known], pos_label, remedy=_WRITE_LABEL)  # only a reference names a label
@@ -251,6 +251,11 @@ def ask(
     if days is not None:
         _check_days(known, days)
         known = _with_days(known, days, level) if unit == "day" else known
+    if tolerance and not (1.0 + tolerance) * known.upper < most:
+        raise ValueError(
+            f"tolerance must leave the budget, 1 + tolerance times {known.upper:.4g}, below {most:g}, the most that a "
+            f"row can cost, got {tolerance:g}."
+        )
     limit = check_budget((1.0 + tolerance) * known.upper, most)
     centre = known.mean if known.mean > 0.0 else limit
     labels: dict[str, Any] = {"pos_label": kept.pos_label, "neg_label": kept.options.neg_label}

@@ -93,8 +93,10 @@ class CostMonitors(Tabular):
         if isinstance(models, str):
             raise ValueError(f"models must be a list of names, got {models!r}: pass [{models!r}].")
         chosen = list(reference.tables if models is None else models)
+        if not chosen:
+            raise ValueError(f"models must name at least one of {', '.join(map(repr, reference.tables))}, got none.")
         unknown = next((name for name in chosen if name not in reference.tables), None)
-        if unknown is not None or not chosen:
+        if unknown is not None:
             raise ValueError(f"models must each be {one_of(reference.tables, unknown)}")
         tables = {name: (name, reference.tables[name]) for name in chosen}
         for (column, group, model), (table, _) in reference.groups.items():
@@ -168,7 +170,9 @@ class CostMonitors(Tabular):
         found: dict[str, DaySums] = {}
         for name, model, rows in self._parts(labels, groups or {}):
             if rows.any():
-                found[name] = self.monitors[name]._question.sums(labels[rows], scores[model][rows], missing)
+                found[name] = self.monitors[name]._question.sums(
+                    labels[rows], scores[model][rows], missing, name=f"y_prob[{model!r}]"
+                )
         return self._take(day, found)
 
     def update_sums(self, day: Any, sums: Mapping[str, Mapping[str, Any]]) -> Self:
@@ -239,8 +243,13 @@ class CostMonitors(Tabular):
         return found
 
     def _take(self, day: Any, found: Mapping[str, DaySums]) -> Self:
+        for name in found:
+            self.monitors[name]._check_day(day)
         for name, sums in found.items():
-            self.monitors[name]._check(day, sums)
+            try:
+                self.monitors[name]._check_sums(sums)
+            except ValueError as error:
+                raise ValueError(f"sums[{name!r}]: {error}") from None
         for name, sums in found.items():
             self.monitors[name]._take(day, sums)
         return self
