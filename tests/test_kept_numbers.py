@@ -341,3 +341,15 @@ def test_numbers_of_the_record_of_a_checkpoint(tmp_path):
 
     allowed = {"history.#": ("zero negative infinite huge double", "a value that training gave, which no file repeats")}
     check(read, Path(path).read_text(encoding="utf-8"), allowed)
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.1])
+def test_a_group_whose_share_of_positives_is_said_to_be_stated_is_refused(prevalence):
+    rows = {"groups": {"g": [0, 1, 1] * 20}, "prevalence": prevalence, "costs": (0.1, 0.4)}
+    state = json.loads(
+        KeptEvaluation.of(evaluate([0, 1, 0, 1] * 15, {"a": [0.1, 0.6, 0.3, 0.2, 0.7] * 12}, **rows)).to_json()
+    )
+    assert [group["table"]["fixed_prevalence"] for group in state["groups"]] == [False, False]
+    state["groups"][0]["table"]["fixed_prevalence"] = True
+    with pytest.raises(ValueError, match=r"groups of 'g' must be without fixed_prevalence\.$"):
+        KeptEvaluation.from_json(json.dumps(state))

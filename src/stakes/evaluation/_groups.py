@@ -937,6 +937,8 @@ def _check_sum(
     tables = [table for table, _ in each]
     if any(table.pos_label != whole.pos_label for table in tables):
         raise entries.broken(what, f"of the pos_label of {name!r}, {whole.pos_label!r}")
+    if any(table.fixed_prevalence for table in tables):  # the share of positives in a group is never stated
+        raise entries.broken(what, "without fixed_prevalence")
     for kind in COLUMNS:
         wanted, found = (_by_score(some, kind) for some in ([whole], tables))
         places = sorted({*wanted, *found}) if whole.lower is None and tables[0].lower is None else [None]
