@@ -9,7 +9,7 @@ from fresh_cases import tied_in_fresh
 from sklearn.isotonic import IsotonicRegression
 
 from stakes import compare, costs, evaluate, expected_regret
-from stakes.actions import evaluate_deferral, fit_deferral
+from stakes.actions import _deferral_value, evaluate_deferral, fit_deferral
 from stakes.actions._deferral_value import cross_fitted_rows
 from stakes.base.validation import BinarySample
 
@@ -289,3 +289,18 @@ def test_each_fold_is_decided_by_the_cheapest_thresholds_for_the_others_within_t
     assert found.without == pytest.approx(without, abs=1e-15)
     assert found.decided == pytest.approx(np.where(deferred, 0.0, total), abs=1e-15)
     assert found.errors == pytest.approx(np.where(deferred, np.where(y, 0.14, 0.03), 0.0), abs=1e-15)
+
+
+def test_what_clusters_are_called_and_where_rows_stand_changes_nothing_of_a_fitted_rule(monkeypatch):
+    monkeypatch.setattr(_deferral_value, "RESAMPLES", 5)
+    rng = np.random.default_rng(1)
+    prob = np.round(rng.uniform(0.02, 0.98, 120), 1)
+    y, patient = rng.uniform(size=120) < prob, rng.integers(0, 30, 120)
+    renamed, order = rng.permutation(30)[patient], rng.permutation(120)
+    asked = {"costs": 0.3, "deferral": 0.05, "rule": "optimal", "cv": 2}
+    expected = evaluate_deferral(y, prob, clusters=patient, **asked)
+    for rows in (np.arange(120), order):
+        found = evaluate_deferral(y[rows], prob[rows], clusters=renamed[rows], **asked)
+        for name, estimate in expected.estimates.items():
+            assert found.estimates[name].value == pytest.approx(estimate.value, abs=1e-12)
+            assert found.estimates[name].standard_error == pytest.approx(estimate.standard_error, abs=1e-12)

@@ -10,6 +10,7 @@ from sklearn import model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -558,3 +559,40 @@ def test_folds_that_the_rows_do_not_have_are_refused_by_the_name_of_cv(cv, clust
     X, y = few_rows()
     with pytest.raises(ValueError, match=message):
         evaluate_estimator(LogisticRegression(), X, y, costs=0.5, cv=cv, clusters=clusters)
+
+
+def test_clusters_may_be_called_otherwise_where_two_estimators_are_compared():
+    X, y = make_classification(200, random_state=0)
+    patients = np.arange(len(y)) % 50
+    renamed = np.random.default_rng(0).permutation(50)[patients]
+    one, other = (
+        evaluate_estimator(LogisticRegression(), X, y, costs=0.2, cv=3, repeats=1, clusters=each)
+        for each in (patients, renamed)
+    )
+    assert one.compare(other).standard_error >= 0.0
+    apart = evaluate_estimator(LogisticRegression(), X, y, costs=0.2, cv=3, repeats=1, clusters=patients // 2)
+    with pytest.raises(ValueError, match="the clusters differ"):
+        one.compare(apart)
+
+
+def test_a_difference_of_two_estimators_is_at_most_the_largest_cost():
+    """Of two constant scores, one costs every negative and one every positive: nothing differs by more."""
+    y = np.repeat([0, 1], [26, 4])
+    X = np.zeros((30, 1))
+    never, always = (
+        evaluate_estimator(DummyClassifier(strategy="constant", constant=k), X, y, costs=0.9, cv=3, repeats=1)
+        for k in (0, 1)
+    )
+    found = always.compare(never)
+    assert found.difference == pytest.approx((0.9 * 26 - 0.1 * 4) / 30)
+    assert found.interval[1] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_folds_may_be_lists_tuples_or_come_one_by_one(kind):
+    X, y = make_classification(200, random_state=0)
+    pairs = list(StratifiedKFold(4).split(X, y))
+    asked = {"costs": 0.2, "repeats": 2}
+    expected = evaluate_estimator(LogisticRegression(), X, y, cv=pairs, **asked)
+    folds = kind([[fit.tolist(), judge.tolist()] for fit, judge in pairs])
+    assert evaluate_estimator(LogisticRegression(), X, y, cv=folds, **asked).cost == expected.cost

@@ -118,3 +118,13 @@ def test_the_two_columns_of_predict_proba_are_not_two_models(call):
         call(pd.DataFrame({"no": no, "yes": 1.0 - no}))
     assert call({"no": no, "yes": 1.0 - no}) is not None  # by names that were meant
     assert call(pd.DataFrame({"no": no, "yes": 0.9 - no})) is not None
+
+
+def test_the_order_of_the_models_changes_no_set():
+    rng = np.random.default_rng(3)
+    q = rng.beta(1, 2, 300)
+    y = rng.random(300) < q
+    models = {str(k): np.clip(q + rng.normal(0.0, 0.12 * k, 300), 0, 1) for k in range(3)}
+    asked = {"thresholds": np.linspace(0.02, 0.6, 60), "confidence_level": 0.5}
+    found, turned = (best_models(y, each, **asked) for each in (models, dict(reversed(models.items()))))
+    np.testing.assert_array_equal(found.possible, turned.possible[:, ::-1])

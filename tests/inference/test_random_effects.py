@@ -139,3 +139,25 @@ def test_share_of_the_spread_between_centres_holds_where_one_weight_is_nearly_al
     found = random_effects(np.linspace(0.1, 5.0, len(w)), errors)
     assert found.tau > 0.0
     assert found.i_squared == pytest.approx(found.tau**2 / (found.tau**2 + float(typical)), rel=1e-9)
+
+
+def test_the_variance_between_centres_is_the_highest_of_several_maxima():
+    """Where centres are of very unequal sizes, the likelihood may fall at 0 and be highest far from it."""
+
+    def likelihood(tau2, y, v):
+        w = 1.0 / (v + tau2[:, None])
+        mean = (w * y).sum(axis=1) / w.sum(axis=1)
+        return 0.5 * (np.log(w).sum(axis=1) - np.log(w.sum(axis=1)) - (w * (y - mean[:, None]) ** 2).sum(axis=1))
+
+    grid = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 2_001)])
+    two_peaks = (
+        [0.001, 0.246, 0.785, 0.241, 0.058, -90.4, 392.0, -9.63],
+        [0.0449, 0.225, 0.579, 2.92, 0.0541, 11.4, 9.27, 0.919],
+    )
+    rng = np.random.default_rng(3)
+    others = [(rng.standard_t(2, 6) * (errors := np.exp(rng.normal(0, 2, 6))), errors) for _ in range(20)]
+    for values, errors in (two_peaks, *others):
+        y, v = np.array(values), np.square(errors)
+        found = random_effects(y, errors).tau
+        best = likelihood(grid, y, v).max()
+        assert likelihood(np.array([found**2]), y, v)[0] >= best - 1e-9

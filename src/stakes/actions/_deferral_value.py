@@ -24,6 +24,7 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
+    settled_codes,
     settled_order,
 )
 from stakes.core.options import Options, refuse_weighing
@@ -451,7 +452,9 @@ def evaluate_deferral(
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
     # folds and draws depend on the places of rows, so that these are sorted first
-    rng, order = generator(random_state), settled_order(sample.score, sample.y, sample.weight, codes)
+    told = sample.score, sample.y, sample.weight
+    codes = None if codes is None else settled_codes(codes, *told)
+    rng, order = generator(random_state), settled_order(*told, codes)
     sample, codes = sample.arranged(order), None if codes is None else codes[order]
     folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))

@@ -263,8 +263,9 @@ class Refit(Tabular):
         if gap == 0.0 and np.array_equal(self.y_prob, other.y_prob):
             half = 0.0  # the same scores have no difference that other rows could show
         p_value = min(2.0 * float(spread.tail(np.array([abs(gap)]))[0]), 1.0)
-        error = float(np.sqrt(spread.variance[0]))
-        return Comparison(*names, gap, error, (gap - half, gap + half), p_value, "cost", self.confidence_level)
+        error, most = float(np.sqrt(spread.variance[0])), max(float(largest.max()), abs(gap))
+        ends = max(gap - half, -most), min(gap + half, most)
+        return Comparison(*names, gap, error, ends, p_value, "cost", self.confidence_level)
 
     def check_alike(self, other: Refit, name: str) -> None:
         """Refuse another estimator that was judged by other rows or other costs."""
@@ -324,8 +325,8 @@ def evaluate_estimator(
         Repeated cross-validation, stratified; Harrell's bootstrap of the optimism; or the .632+ bootstrap. The two
         bootstraps refuse an estimator with folds inside, as searches and calibration have (a parameter ``cv``): these
         would divide the copies of a row.
-    cv : int, splitter or list of its folds, default 10
-        Of the cross-validation; a splitter that divides ``clusters`` is refused.
+    cv : int, splitter or its folds, default 10
+        Of the cross-validation: folds are pairs of row numbers, to fit to and to judge, in a list or as they come; a splitter that divides ``clusters`` is refused.
     repeats : int, default 5
         Of the cross-validation.
     n_resamples : int, default 100
@@ -381,6 +382,7 @@ def evaluate_estimator(
         _refuse_folds(estimator, method)
     task = _Task(estimator, X, target, both_classes(validation.check_labels(target, pos_label)), asked, n_jobs, verbose)
     codes, rng = check_dependence(clusters, None, len(target))[0], validation.generator(random_state)
+    cv = list(cv) if isinstance(cv, Iterator) else cv
     splits = list(task.splits(cv, validation.check_whole(repeats, "repeats", 1), codes, rng))
     losses, y_prob, auc = task.cross_validated(splits, int(repeats))
     rows = task.rows(losses[0], codes, float(np.mean([len(fit) for fit, _ in splits])))
@@ -403,12 +405,16 @@ def evaluate_estimator(
 
 def _are_folds(cv: Any) -> bool:
     """Whether this is a list of rows to fit and to judge, as ``list(splitter.split(X, y))`` gives."""
-    return isinstance(cv, list) and bool(cv) and all(isinstance(fold, tuple) and len(fold) == 2 for fold in cv)
+    pairs = isinstance(cv, list | tuple) and bool(cv)
+    return pairs and all(isinstance(fold, list | tuple) and len(fold) == 2 for fold in cv)
 
 
 def _same(first: Integers | None, second: Integers | None) -> bool:
     """Whether two sets of clusters are the same rows together."""
-    return first is second or (first is not None and second is not None and np.array_equal(first, second))
+    if first is None or second is None or len(first) != len(second):
+        return first is second
+    pairs = np.unique(np.stack([first, second]), axis=1).shape[1]
+    return bool(pairs == len(np.unique(first)) == len(np.unique(second)))
 
 
 def _refuse_folds(estimator: Any, method: str) -> None:

@@ -483,6 +483,7 @@ def _multiclass(
 
 _LEAST = 3  # estimates that a variance between them needs
 _TOLERANCE = 1e-14
+_SMALL_STEP, _STEPS_PER_FOLD, _MOST_FOLDS = 1e-3, 8, 200  # of the variances at which a likelihood is looked at
 _VARIANCES = 400  # points of the confidence distribution of the variance between centres
 _HALVINGS = 60
 _FAR = 9.0  # standard deviations beyond which nothing is
@@ -619,21 +620,38 @@ def random_effects(values: ArrayLike, standard_errors: ArrayLike, *, confidence_
 
 
 def _variance_between(y: validation.Floats, v: validation.Floats) -> float:
-    """Where the restricted log-likelihood is highest: its slope falls through 0, or is negative at 0 already."""
+    """Where the restricted log-likelihood is highest: at 0, or at one of the places where its slope falls through 0."""
     from scipy.optimize import brentq
 
-    def slope(tau2: float) -> float:
-        w = 1.0 / (v + tau2)
-        total, square = float(w.sum()), float(w @ w)
-        gap = y - float(w @ y) / total
-        return float(np.square(w * gap).sum()) - total + square / total
+    def weighted(tau2: Any) -> tuple[validation.Floats, validation.Floats, validation.Floats]:
+        w = 1.0 / (v + np.asarray(tau2)[..., None])
+        total = w.sum(axis=-1)
+        return w, total, y - (w @ y / total)[..., None]
 
-    if slope(0.0) <= 0.0:
-        return 0.0
-    high = float(np.var(y, ddof=1))
-    while slope(high) > 0.0:
-        high *= 2.0
-    return float(brentq(slope, 0.0, high, xtol=_TOLERANCE * high, rtol=_TOLERANCE))
+    def slope(tau2: Any) -> validation.Floats:
+        w, total, gap = weighted(tau2)
+        return np.asarray(np.square(w * gap).sum(axis=-1) - total + np.square(w).sum(axis=-1) / total)
+
+    def likelihood(tau2: float) -> float:
+        w, total, gap = weighted(tau2)
+        return float(np.log(w).sum() - np.log(total) - (w * np.square(gap)).sum())
+
+    spread = float(np.var(y, ddof=1))
+    high = 2.0 * max(spread, math.sqrt(spread) * math.sqrt(float(v.max())))  # beyond it the likelihood only falls
+    grid = _steps(float(v.min()), high)
+    rises = slope(grid) > 0.0
+    places = zip(grid[:-1], grid[1:], rises[:-1] & ~rises[1:], strict=True)
+    tops = [float(brentq(slope, a, b, xtol=_TOLERANCE * b, rtol=_TOLERANCE)) for a, b, top in places if top]
+    return max(tops if rises[0] else [0.0, *tops], key=likelihood)
+
+
+def _steps(least: float, high: float) -> validation.Floats:
+    """From 0 to a variance between centres, so close that the slope of a likelihood turns at most once in a step."""
+    low = _SMALL_STEP * least
+    if high <= low:
+        return np.array([0.0, high])
+    steps = math.ceil(_STEPS_PER_FOLD * min(math.log(high) - math.log(low), _MOST_FOLDS)) + 1
+    return np.concatenate([[0.0], np.geomspace(low, high, steps)])
 
 
 def _expected_elsewhere(y: validation.Floats, v: validation.Floats, tail: float) -> tuple[float, float]:

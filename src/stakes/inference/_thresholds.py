@@ -589,9 +589,14 @@ def best_models(
     if check_flag(references, "references"):
         scores |= {name: np.full(len(labels), value) for name, value in CONSTANTS.items()}
     columns = list(scores.values())
-    possible = _undefeated(labels, columns, points, level, options | {"random_state": generator(random_state)})
     tables = (evaluation_data(labels, score, **options).table for score in columns)
     regret = np.stack([regret_at(table, points, "score") for table in tables], axis=1)
+    # every pair has the same draws, and is taken the same way round, whatever the order of the models
+    seed = int(generator(random_state).integers(2**63))
+    order = sorted(range(len(columns)), key=lambda k: (regret[:, k].tolist(), np.sort(columns[k]).tolist()))
+    possible = np.ones(regret.shape, dtype=bool)
+    drawn = options | {"random_state": seed}
+    possible[:, order] = _undefeated(labels, [columns[k] for k in order], points, level, drawn)
     return BestModels(tuple(scores), points, regret, possible, level)
 
 
