@@ -426,3 +426,15 @@ def test_uncertainty_that_repeats_the_score_costs_no_recall():
     options = {"min_precision": 0.7, "confidence_level": 0.95, "random_state": 0}
     one, other = (fit_boundary(y, score, u, **options) for u in (np.zeros(60_000), score * (1 - score)))
     assert other.recall > 0.95 * one.recall > 0.1
+
+
+@pytest.mark.parametrize("bound", [0.8, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_the_fewest_rows_of_a_pure_region_pass_the_exact_test(bound, level):
+    def passes(rows):
+        return binom.sf(rows - round(0.2 * rows) - 1, rows - round(0.2 * rows), bound) <= 1.0 - level + 1e-12
+
+    fewest = next(n for n in range(1, 1000) if passes(n))
+    assert rows_needed(np.ones(10), bound, 1.0 - level) >= fewest
+    assert passes(rows_needed(np.ones(10), bound, 1.0 - level))
+    assert _certificate._fewest_rows(bound, 1.0 - level) == max(fewest, 25)  # of 25, five rows to learn from

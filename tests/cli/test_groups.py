@@ -40,6 +40,17 @@ def test_groups_are_those_of_the_library(columns, divided, cli):
     assert "compare them by skill" in text
 
 
+def test_beneath_groups_of_fitted_thresholds_only_what_is_shown_is_explained(divided, cli, tmp_path):
+    text = cli(
+        "evaluate", divided, *COLUMNS, "--groups", "site", "--rule", "optimal", "--report", tmp_path / "page.html"
+    )
+    words = " ".join(text.out[text.out.index("The best model by subgroup") :].split("More:")[0].split())
+    assert words.endswith("of a group its cost alone is known, which depends on the share of positives.")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "of a group it alone is known" in page
+    assert "p-values are adjusted" not in page
+
+
 def test_columns_of_groups_are_not_models(divided, cli):
     outcome = cli("evaluate", divided, "--label", "cancer", "--clusters", "patient", "--groups", "site", "--json")
     assert outcome.code in {0, 3}

@@ -242,3 +242,17 @@ def test_rows_rise_with_the_power_of_a_test_from_its_size_on():
         assert true >= power - 1e-6
         assert true < power + (0.04 if power < 0.3 else 0.01)
     assert rows == sorted(set(rows))
+
+
+@pytest.mark.parametrize(
+    ("question", "widest"),
+    [("auc", 1.0), ("net_benefit", 0.1 + 0.9 / 4.0), ("standardized_net_benefit", 1.0 + 9.0 / 4.0), ("gain", 0.325)],
+)
+def test_no_interval_is_as_wide_as_all_values_that_there_are(question, widest):
+    """From no true positive and every false one, each worth threshold odds of 1/4, to the other way round."""
+    cells = {"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.2}
+    asked = {"auc": 0.8, "prevalence": 0.1} if question == "auc" else cells
+    assert rows_needed(question=question, width=0.9 * widest, **asked).rows >= 1
+    for width in (widest + 1e-9, 3.0 * widest):
+        with pytest.raises(ValueError, match=r"width must be below .*, the whole range of values, got"):
+            rows_needed(question=question, width=width, **asked)

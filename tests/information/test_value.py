@@ -558,3 +558,15 @@ def test_a_model_that_treats_all_is_never_better_than_treating_all(rows):
     assert found.p_best["all"] == found.p_best["treat all"]
     assert found.p_useful["all"] == 0.0
     assert 0.1 < found.p_useful["ranks"] < 1.0
+
+
+def test_models_that_decide_alike_have_the_exact_value_of_one_of_them():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y, alike = rng.random(200) < p, np.where(p >= 0.2, 0.9, 0.1)
+    alone = value_of_information(y, p, threshold=0.2)
+    both = value_of_information(y, {"p": p, "alike": alike}, threshold=0.2)
+    assert both.method == alone.method == "exact, indifference prior"
+    assert both.evpi == alone.evpi
+    assert both.p_best["p"] == both.p_best["alike"] == alone.p_best["model"]
+    assert both.p_useful["alike"] == alone.p_useful["model"]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -396,8 +397,18 @@ def _fewest_rows(min_precision: float, delta: float) -> int | None:
     """Smallest number of rows for any certificate: enough to learn from, and to test if all were positive."""
     if min_precision >= 1.0:
         return None
-    pure = math.log(delta) / math.log(min_precision)
-    return math.ceil(max(pure / (1.0 - LEARNING_SHARE), _FEWEST_TO_LEARN / LEARNING_SHARE))
+    return max(_in_all(_fewest_pure(min_precision, delta)), math.ceil(_FEWEST_TO_LEARN / LEARNING_SHARE))
+
+
+def _fewest_pure(min_precision: float, delta: float) -> int:
+    """Smallest number of rows of a region, all of them positive, that pass the test."""
+    return math.ceil(math.log(delta) / math.log(min_precision) - 1e-9)  # a whole number may come out just above
+
+
+def _in_all(tested: float) -> int:
+    """Smallest number of rows of which so many are left to test on."""
+    start = max(math.ceil(tested / (1.0 - LEARNING_SHARE)) - 2, 1)
+    return next(n for n in count(start) if n - round(LEARNING_SHARE * n) >= tested)
 
 
 def binomial_tail(tp: Ints | int, n: Ints | int, p: float) -> Floats:
@@ -430,8 +441,8 @@ def _rows_for(precision: Floats, share: Floats, min_precision: float, delta: flo
     spread = math.sqrt(min_precision * (1.0 - min_precision))
     deviation = np.sqrt(precision * (1.0 - precision))
     region = ((z * spread + _POWER_Z * deviation)[good] / (precision[good] - min_precision)) ** 2
-    region = np.maximum(region, math.log(delta) / math.log(min_precision))  # at least this many if all are positive
-    return math.ceil(float(np.min(region / share[good])) / (1.0 - LEARNING_SHARE))
+    region = np.maximum(region, _fewest_pure(min_precision, delta))
+    return _in_all(float(np.min(region / share[good])))
 
 
 def _quantile(delta: float) -> float:

@@ -95,6 +95,10 @@ _GROUPS = (
     "x to y: pointwise {level} intervals, of each number alone. p: skill less that of all other rows, adjusted for the "
     "number of groups."
 )
+_FITTED_GROUPS = (
+    "The best model by subgroup, at thresholds fitted to all rows: of a group its cost alone is known, which depends on "
+    "the share of positives."
+)
 _CORRECTED = " corrected MCB: of recalibration judged on rows that it was not fitted to."
 _STAKES = " positive: share of what is at stake; cost and gain: {per}, with amounts as stated."
 _SCALES = (
@@ -169,9 +173,9 @@ def _print_asked(console: Console, evaluation: Evaluation) -> None:
         rows = found.rows[: len(evaluation.models)]
         _print_table(console, rich_table(rows, found.view((*_MODEL, *metrics)), style))
     if evaluation.groups:
-        words = _GROUPS.format(level=level_name(evaluation.confidence_level), per=evaluation.answer.per)
-        asked = evaluation.options
-        words += _STAKES.format(per=asked.money_words) if asked.per_stake else _CORRECTED
+        asked, fitted = evaluation.options, evaluation.rule == "optimal"
+        words = _FITTED_GROUPS if fitted else _GROUPS.format(level=level_name(evaluation.confidence_level))
+        words += _STAKES.format(per=asked.money_words) if asked.per_stake else "" if fitted else _CORRECTED
         _print_table(console, _groups_table(evaluation, style), words)
 
 

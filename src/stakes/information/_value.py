@@ -515,12 +515,12 @@ def value_of_information(
     Notes
     -----
     Perfect information is worth the expected best true value less the expected value of what looks best now
-    (Sadatsafavi, Lee, Vickers and Gustafson 2023). One model at one threshold has an exact form; several, or one whose
-    cells hold rows of unlike weights, take draws of their joint cells, which have the spread of rows that are drawn
-    again by their weights. Over a range the posterior comes from draws of the Bayesian bootstrap where fewer than 40
-    rows decide, with rows of nearly equal costs as one cell, and is taken as normal where more do. What further rows
-    save is a share of that, by up to 20,000 draws of such rows from the posterior, or by the normal form where that is
-    taken: it rises with the number of rows up to all of it, and is 0 where none of the draws changes the choice. At a
+    (Sadatsafavi, Lee, Vickers and Gustafson 2023). At one threshold, one model, or several that decide alike, has an
+    exact form; several others, or rows of unlike weights in a cell, take draws of their joint cells, which have the
+    spread of rows that are drawn again by their weights. Over a range the posterior comes from draws of the Bayesian
+    bootstrap where fewer than 40 rows decide, with rows of nearly equal costs as one cell, and is taken as normal where
+    more do. What further rows save is a share of that, by up to 20,000 draws of such rows from the posterior, or by the
+    normal form where that is taken: it rises with the number of rows up to all of it, and is 0 where none of the draws changes the choice. At a
     threshold both have one prior, which also holds for the rows that a model does not act on where it acts on all of
     these, and the other way round. One cost ratio is a threshold, in units of cost.
 
@@ -655,11 +655,12 @@ def _at_threshold(
 ) -> tuple[float, Floats, list[float], str]:
     """Value at one threshold from the cells of rows with equal decisions of all models, in regret at t."""
     patterns, ups, downs, scales = cells
-    if patterns.shape[1] == 1 and np.allclose(scales, 1.0, rtol=1e-9):
+    if np.all(patterns == patterns[:, :1]) and np.allclose(scales, 1.0, rtol=1e-9):
         not_acted, acted = zip(ups.tolist(), downs.tolist(), strict=True)
         value = cell_value((*acted, *not_acted), t)
-        p_best = np.array([value.p_model, value.p_all, value.p_none])
-        return value.evpi * (1.0 - t), p_best, [value.p_model], f"exact, {prior} prior"
+        alike = [value.p_model] * patterns.shape[1]
+        p_best = np.array([*alike, value.p_all, value.p_none])
+        return value.evpi * (1.0 - t), p_best, alike, f"exact, {prior} prior"
     prices, classes = priced(cells, t), zip((ups, downs), scales, strict=True)
     up, down = (rng.standard_gamma(count / scale, (_DRAWS, len(patterns))) * scale for count, scale in classes)
     mass = (up.sum(axis=1) + down.sum(axis=1))[:, None]
@@ -933,6 +934,7 @@ def rows_needed(
     given = {name: value for name, value in asked.items() if value is not None}
     check_asked(question, set(given))
     given = _checked(given)
+    _refuse_too_wide(question, given)
     try:
         rows, why, *enough = _PLANS[question](**given, level=level)
     except ArithmeticError:
@@ -974,6 +976,16 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         else:
             found[name] = check_positive(value, name)
     return found
+
+
+def _refuse_too_wide(question: str, given: Mapping[str, Any]) -> None:
+    """Refuse a width that the interval has with no row at all, as the measure can take no other values."""
+    rate, t = given.get("prevalence", math.nan), given.get("threshold", math.nan)
+    whole = rate + (1.0 - rate) * t / (1.0 - t)  # from the least to the largest net benefit
+    spans = {"auc": 1.0, "net_benefit": whole, "standardized_net_benefit": whole / rate, "gain": whole}
+    span = spans.get(question, math.inf)
+    if given.get("width", 0.0) >= span:
+        raise ValueError(f"width must be below {span:.3g}, the whole range of values, got {given['width']:g}.")
 
 
 def _for_mean(variance: float, width: float | None, power: float | None, gain: float, level: float) -> float:

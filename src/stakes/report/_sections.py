@@ -477,12 +477,23 @@ def groups_tables(evaluation: Evaluation, models: Sequence[Model]) -> str:
         ]
         name, heads = shorten(named(column), NAME_LIMIT), ["Model", "Group", *shown.values()]
         parts.append(table(f"Every model in every group of {name}", heads, rows, kind="groups"))
-    level, by = level_name(evaluation.confidence_level), _COMPARED[own is _PROMISED]
+    return f"<p>{_groups_words(evaluation, _COMPARED[own is _PROMISED])}</p>" + "".join(parts)
+
+
+def _groups_words(evaluation: Evaluation, by: str) -> str:
+    """What the tables of groups show, and what to compare these by."""
+    words = f"Over the range as reported; costs {html.escape(evaluation.answer.per)}. "
+    words += "The cost depends on how many positives a group has"
+    if evaluation.rule == "optimal":
+        return (
+            f"{words}; the thresholds are fitted to all rows, so that of a group it alone is "
+            f"known.{_stake_words(evaluation)}"
+        )
+    level = level_name(evaluation.confidence_level)
     return (
-        f"<p>Over the range as reported; costs {html.escape(evaluation.answer.per)}. The cost depends on how many "
-        f"positives a group has: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} "
-        "intervals; p-values are adjusted for several comparisons (Holm).</p>"
-    ) + "".join(parts)
+        f"{words}: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} intervals; p-values "
+        "are adjusted for several comparisons (Holm)."
+    )
 
 
 def _group_cells(row: Mapping[str, Any], columns: Sequence[TableColumn], decimals: int) -> list[str]:
