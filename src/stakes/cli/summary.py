@@ -96,8 +96,8 @@ _GROUPS = (
     "number of groups."
 )
 _FITTED_GROUPS = (
-    "The best model by subgroup, at thresholds fitted to all rows: of a group its cost alone is known, which depends on "
-    "the share of positives."
+    "The best model by subgroup, at thresholds fitted to all rows: of a group its cost alone is known, which depends "
+    "on the share of positives."
 )
 _CORRECTED = " corrected MCB: of recalibration judged on rows that it was not fitted to."
 _STAKES = " positive: share of what is at stake; cost and gain: {per}, with amounts as stated."

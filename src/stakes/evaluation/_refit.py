@@ -326,7 +326,8 @@ def evaluate_estimator(
         bootstraps refuse an estimator with folds inside, as searches and calibration have (a parameter ``cv``): these
         would divide the copies of a row.
     cv : int, splitter or its folds, default 10
-        Of the cross-validation: folds are pairs of row numbers, to fit to and to judge, in a list or as they come; a splitter that divides ``clusters`` is refused.
+        Of the cross-validation: folds are pairs of row numbers, to fit to and to judge, in a list or as they come. Any
+        that divide ``clusters`` are refused.
     repeats : int, default 5
         Of the cross-validation.
     n_resamples : int, default 100

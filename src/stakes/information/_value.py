@@ -520,9 +520,9 @@ def value_of_information(
     spread of rows that are drawn again by their weights. Over a range the posterior comes from draws of the Bayesian
     bootstrap where fewer than 40 rows decide, with rows of nearly equal costs as one cell, and is taken as normal where
     more do. What further rows save is a share of that, by up to 20,000 draws of such rows from the posterior, or by the
-    normal form where that is taken: it rises with the number of rows up to all of it, and is 0 where none of the draws changes the choice. At a
-    threshold both have one prior, which also holds for the rows that a model does not act on where it acts on all of
-    these, and the other way round. One cost ratio is a threshold, in units of cost.
+    normal form where that is taken: it rises with the number of rows up to all of it, and is 0 where none of the draws
+    changes the choice. At a threshold both have one prior, which also holds for the rows that a model does not act on
+    where it acts on all of these, and the other way round. One cost ratio is a threshold, in units of cost.
 
     Examples
     --------

@@ -491,8 +491,8 @@ def _groups_words(evaluation: Evaluation, by: str) -> str:
         )
     level = level_name(evaluation.confidence_level)
     return (
-        f"{words}: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} intervals; p-values "
-        "are adjusted for several comparisons (Holm)."
+        f"{words}: compare groups by {by}.{_stake_words(evaluation)} Intervals are pointwise {level} intervals; "
+        "p-values are adjusted for several comparisons (Holm)."
     )
 
 
