@@ -428,3 +428,12 @@ def test_untried_models_like_equal_ones_change_nothing(tried):
     assert more.interval == pytest.approx(plain.interval, rel=1e-6)
     assert more.corrected_cost == pytest.approx(plain.corrected_cost, rel=1e-6)
     assert evaluate(y, {"a": p, "b": p}, costs=options["costs"], n_tried=tried).best.name == "a"
+
+
+def test_a_copy_at_a_harm_is_never_the_best_wherever_it_stands():
+    """It costs its harm more than the model that it is a copy of on any row, seen or not."""
+    y, score = np.repeat([1, 0], [5, 3]), np.linspace(0.2, 0.9, 8)
+    models = {"copy": score, "model": score, "other": score[::-1]}  # which all act on every row
+    for names in (list(models), list(models)[::-1], ["other", "copy", "model"]):
+        found = evaluate(y, {name: models[name] for name in names}, costs=(0.02, 0.06), harm={"copy": 0.05})
+        assert set(found.selection.possible) == {"model", "other", "treat all"}

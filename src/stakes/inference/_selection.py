@@ -435,6 +435,7 @@ def rank_models(names: Sequence[str], scores: Sequence[float], moments: Decision
 # loss of choosing it.
 
 MOST_TRIED = 2000
+_MOST_RIVALS = 100_000  # pairs of a decision and one of several equal rivals that are looked at one by one
 _MOST_VALUES = 1_500_000  # draws times decisions, for each decision whose place is open
 _LEAST_DRAWS = 4_000
 _FEW = 3
@@ -661,7 +662,8 @@ class _Field:
         """Multiple comparisons with the best (Hsu 1981), with unequal variances: decisions that no rival excludes.
 
         A decision is excluded only if the rival with the largest studentised lead, or the leader, also exceeds the
-        limit that accounts for degrees of freedom, for unseen rows and for all models that were tried.
+        limit that accounts for degrees of freedom, for unseen rows and for all models that were tried; of several such
+        rivals, the one that unseen rows leave the least room.
         """
         gaps = self.means[:, None] - self.means[None]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -670,7 +672,10 @@ class _Field:
         behind = np.flatnonzero((ratio.max(axis=1) > _normal(level)) & (self.same == np.arange(len(self.means))))
         if not len(behind):
             return np.ones(len(self.means), dtype=bool)
-        witness = np.stack([ratio[behind].argmax(axis=1), np.full(len(behind), self.means.argmin())])
+        far, lowest = ratio[behind], self.means == self.means.min()
+        ahead = far >= far.max(axis=1, keepdims=True) * (1.0 - EQUAL)
+        leaders = np.broadcast_to(lowest, ahead.shape)
+        witness = np.stack([self._clearest(behind, rivals, level) for rivals in (ahead, leaders)])
         lead, spread = self.means[behind] - self.means[witness], self.spread(np.tile(behind, 2), witness.ravel())
 
         def exceeded(critical: Floats) -> Bools:
@@ -680,6 +685,18 @@ class _Field:
         unsure = exceeded(np.full(len(behind), _normal(level))) & ~exceeded(critical)  # only these need draws
         critical[unsure] = [tried.largest_lead(i, level) for i in behind[unsure].tolist()]
         return ~np.isin(self.same, behind[exceeded(critical)])
+
+    def _clearest(self, behind: Integers, rivals: Bools, level: float) -> Integers:
+        """Of the rivals of each decision, the one whose lead exceeds its limit by most."""
+        found = rivals.argmax(axis=1)
+        several = rivals & (rivals.sum(axis=1) > 1)[:, None]
+        rows, others = np.nonzero(several)
+        if 0 < len(rows) <= _MOST_RIVALS:
+            leads = self.means[behind[rows]] - self.means[others]
+            margin = np.full(rivals.shape, -np.inf)
+            margin[rows, others] = leads - self.spread(behind[rows], others).reach(_normal(level))
+            found = np.where(several.any(axis=1), margin.argmax(axis=1), found)
+        return np.asarray(found)
 
     @cached_property
     def leads(self) -> Leads:
