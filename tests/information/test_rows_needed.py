@@ -256,3 +256,16 @@ def test_no_interval_is_as_wide_as_all_values_that_there_are(question, widest):
     for width in (widest + 1e-9, 3.0 * widest):
         with pytest.raises(ValueError, match=r"width must be below .*, the whole range of values, got"):
             rows_needed(question=question, width=width, **asked)
+
+
+def test_no_plan_is_for_a_single_row():
+    """One row has no spread, and its interval no width."""
+    asked = [
+        {"question": "regret", "standard_deviation": 0.1, "width": 1.0},
+        {"question": "o_to_e", "prevalence": 0.88, "width": 1.9},
+        {"question": "slope", "linear_predictor": (-2.3, 2.0), "width": 9.5},
+    ]
+    plans = [rows_needed(**each) for each in asked]
+    assert [plan.rows for plan in plans] == [2, 2, 2]
+    assert plans[1].events == 2
+    assert plans[2].why.endswith("with only 1 row of the rarer class")

@@ -942,6 +942,7 @@ def rows_needed(
     if not rows <= _MOST_ROWS:
         written = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ValueError(f"{question} needs more than {count(_MOST_ROWS)} rows for {written}: ask for less.")
+    rows = rows if question == "certificate" else max(rows, 2.0)  # a single row shows no spread
     events = None if "prevalence" not in given else _events(rows * given["prevalence"])
     return Plan(question, math.ceil(rows), events, why, *enough)
 
@@ -1127,7 +1128,8 @@ def _slope(*, linear_predictor: tuple[float, float], width: float, level: float)
     positive += 1.0 - NormalDist(mean, spread).cdf(edges[-1])
     why = f"the {level_name(level)} interval of the calibration slope is then about {number(width)} wide"
     if (rarer := rows * min(positive, 1.0 - positive)) < _CARRYING:
-        why += f", and wider than that with only {count(math.ceil(rarer))} rows of the rarer class"
+        few = math.ceil(rarer)
+        why += f", and wider than that with only {count(few)} row{'s' * (few > 1)} of the rarer class"
     return rows, why
 
 
