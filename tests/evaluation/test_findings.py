@@ -797,3 +797,19 @@ def test_fitted_thresholds_are_the_reason_for_no_interval_and_no_sign_of_few_eve
         assert "few-events" not in {finding.code for finding in found.findings}
         assert found.compare("a", "b").note == "the thresholds are fitted to these very rows"
         assert found["a"].note == ""
+
+
+def test_a_constant_score_of_one_is_not_said_to_give_two_scores():
+    found = evaluate([0, 1, 0, 1] * 20, {"ones": np.ones(80), "labels": [0, 1, 1, 1] * 20}, costs=(0.1, 0.3)).findings
+    sentences = {finding.code: finding.sentence for finding in found}
+    assert sentences["hard-labels"].startswith("labels gives only the scores 0 and 1")
+    assert sentences["constant"].startswith("ones ")
+
+
+def test_the_share_of_one_model_on_a_threshold_is_said_as_it_is():
+    y = [0, 1, 0, 1] * 20
+    on, off = np.tile([0.2, 0.2, 0.1, 0.7], 20), np.tile([0.2, 0.8, 0.1, 0.7], 20)
+    alone, both = (evaluate(y, models, costs=0.2).findings for models in ({"on": on}, {"on": on, "off": off}))
+    said = [next(f.sentence for f in found if f.code == "score-on-threshold") for found in (alone, both)]
+    assert said[0].startswith("on scores 50% of cases exactly at a threshold that counts")
+    assert said[1].startswith("on and off score 50% of cases or fewer exactly at a threshold that counts")

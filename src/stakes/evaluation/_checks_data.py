@@ -163,7 +163,8 @@ def hard_labels(standings: Standings) -> Observation | None:
     """Models that give decisions in place of probabilities."""
     if not isinstance(standings.rule, str):
         return None
-    names = tuple(name for name in standings.models if is_hard(standings.score_table(name)))
+    tables = {name: standings.score_table(name) for name in standings.models}
+    names = tuple(name for name, table in tables.items() if is_hard(table) and len(table.scores) > 1)
     if not names:
         return None
     verb = "gives" if len(names) == 1 else "give"
@@ -219,8 +220,9 @@ def score_on_threshold(standings: Standings) -> Observation | None:
     verb, convention = "scores" if len(names) == 1 else "score", "is acted on"
     if tie != 1.0:
         convention = f"counts {counted(tie)}"
+    share = f"{percent(max(shares.values()))} of cases{' or fewer' if len(names) > 1 else ''}"
     template = (
-        f"{slots(len(names))} {verb} {percent(max(shares.values()))} of cases or fewer exactly at a threshold that "
+        f"{slots(len(names))} {verb} {share} exactly at a threshold that "
         f"counts: what that costs hangs on the convention that such a case {convention}."
     )
     return Observation(template, names, {"share_on_threshold": {name: shares[name] for name in names}})
