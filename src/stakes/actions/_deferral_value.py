@@ -24,7 +24,6 @@ from stakes.base.validation import (
     check_same_order,
     check_whole,
     generator,
-    settled_codes,
     settled_order,
 )
 from stakes.core.options import Options, refuse_weighing
@@ -33,7 +32,7 @@ from stakes.costs import CostDistribution, CostsLike, Deferral, Fixed, as_costs,
 from stakes.inference import CostRows, Estimate, Selection, few_carry, select
 from stakes.outputs.result_table import Tabular
 from stakes.outputs.text import REFERENCES, level_name, number, percent, stated
-from stakes.variance.dependence import clusters_of
+from stakes.variance.dependence import clusters_of, settled_codes
 from stakes.variance.sums import worst_losses
 
 # What each row costs with and without the option to defer, and how often it is deferred, at one cost ratio or many.

@@ -103,23 +103,6 @@ def settled_order(*columns: NDArray[Any] | None) -> NDArray[np.intp]:
     return np.lexsort([column for column in columns if column is not None][::-1])
 
 
-def settled_codes(codes: Integers, *columns: NDArray[Any] | None) -> Integers:
-    """Number clusters by the rows that they hold, so that draws do not depend on what the clusters are called.
-
-    Clusters that hold equal rows can stand for each other. Columns that are None are left out.
-    """
-    known = [column for column in columns if column is not None]
-    order = settled_order(*known)
-    apart = np.any([np.diff(column[order], prepend=column[order[:1]]) != 0 for column in known], axis=0)
-    kind = np.empty(len(codes), dtype=np.intp)
-    kind[order] = np.cumsum(apart)
-    by_cluster = np.lexsort([kind, codes])
-    held = np.split(kind[by_cluster], np.cumsum(np.bincount(codes))[:-1])
-    place = np.empty(len(held), dtype=np.intp)
-    place[sorted(range(len(held)), key=lambda k: held[k].tolist())] = np.arange(len(held))
-    return place[codes]
-
-
 def generator(random_state: Any) -> np.random.Generator:
     """Return the random generator for a seed, a generator or None, or raise."""
     if isinstance(random_state, np.random.RandomState):  # accepted by scikit-learn

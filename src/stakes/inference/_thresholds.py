@@ -593,7 +593,7 @@ def best_models(
     regret = np.stack([regret_at(table, points, "score") for table in tables], axis=1)
     # every pair has the same draws, and is taken the same way round, whatever the order of the models
     seed = int(generator(random_state).integers(2**63))
-    order = sorted(range(len(columns)), key=lambda k: (regret[:, k].tolist(), np.sort(columns[k]).tolist()))
+    order = sorted(range(len(columns)), key=lambda k: (regret[:, k].tolist(), np.sort(columns[k]).tobytes()))
     possible = np.ones(regret.shape, dtype=bool)
     drawn = options | {"random_state": seed}
     possible[:, order] = _undefeated(labels, [columns[k] for k in order], points, level, drawn)

@@ -127,6 +127,23 @@ def clusters_of(
     return codes if codes is None or sample.origin is None else _coded(codes[sample.origin.among_present])[1]
 
 
+def settled_codes(codes: validation.Integers, *columns: NDArray[Any] | None) -> validation.Integers:
+    """Number clusters by the rows that they hold, so that draws do not depend on what the clusters are called.
+
+    Clusters that hold equal rows can stand for each other. Columns that are None are left out.
+    """
+    known = [column for column in columns if column is not None]
+    order = validation.settled_order(*known)
+    apart = np.any([np.diff(column[order], prepend=column[order[:1]]) != 0 for column in known], axis=0)
+    kind = np.empty(len(codes), dtype=np.intp)
+    kind[order] = np.cumsum(apart)
+    by_cluster = np.lexsort([kind, codes])
+    held = np.split(kind[by_cluster], np.cumsum(np.bincount(codes))[:-1])
+    place = np.empty(len(held), dtype=np.intp)
+    place[sorted(range(len(held)), key=lambda k: held[k].tolist())] = np.arange(len(held))
+    return place[codes]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Design:
     """Rows, or the cells of a table: their classes and weights, what is known of the classes, and what depends on what.
