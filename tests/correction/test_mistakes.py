@@ -198,3 +198,18 @@ def test_a_name_that_no_class_of_the_rows_has_is_refused(judge, name, labels, po
     judge(truth, PROB, pos_label=positive, **{name: {positive: 30}})
     with pytest.raises(ValueError, match=f"{name} names the class {key!r}, which is not among the labels"):
         judge(truth, PROB, pos_label=positive, **{name: {key: 30}})
+
+
+def test_what_is_said_of_one_pos_weight_for_several_columns_can_be_passed():
+    prob = [[0.7, 0.3], [0.4, 0.6]]
+    with pytest.raises(ValueError, match=r"pass pos_weight=\[3.0, 3.0\], for two classes scale_pos_weight=3\.$"):
+        undo_class_weight(prob, pos_weight=[3])
+    assert undo_class_weight(prob, pos_weight=[3.0, 3.0]).shape == undo_class_weight(prob, scale_pos_weight=3).shape
+    with pytest.raises(ValueError, match=r"for 3 separate questions pass pos_weight=\[2.5, 2.5, 2.5\]\.$"):
+        undo_class_weight([[0.7, 0.3, 0.9]], pos_weight=[2.5])
+
+
+@pytest.mark.parametrize("prob", [[0.3], [[0.7, 0.3]], [[0.2, 0.3, 0.5]]])
+def test_a_mapping_is_a_class_weight_and_no_pos_weight(prob):
+    with pytest.raises(ValueError, match=r"^pos_weight must be a number, or hold one for each column of y_prob"):
+        undo_class_weight(prob, pos_weight={1: 3})

@@ -388,6 +388,32 @@ def test_e_value_crosses_where_the_evidence_first_suffices():
     assert sequential_e_value(y[: found.crossed_at + 1], g[: found.crossed_at + 1], None, 0.01).last >= 100.0
 
 
+def test_the_row_where_the_evidence_suffices_is_that_of_the_rows_as_they_were_passed():
+    y, g = sample(1)
+    worse, weight = g**3, np.ones(len(y))
+    found = loss_calibration_test(y, worse, n_resamples=0)
+    absent = np.arange(0, len(y) + 1, 2)  # a row of weight zero before every second one, and one at the end
+    kept = np.flatnonzero(np.insert(weight, absent, 0.0))
+    rows = np.insert(y, absent, 1), np.insert(worse, absent, 0.2)
+    weighted = loss_calibration_test(*rows, sample_weight=np.insert(weight, absent, 0.0), n_resamples=0)
+    assert weighted.crossed_at == kept[found.crossed_at]
+    assert loss_calibration_test(*rows, sample_weight=np.insert(weight, absent, 1.0), n_resamples=0).crossed_at < len(
+        kept
+    )
+
+
+def test_labels_are_drawn_the_same_whatever_the_order_of_weighted_rows():
+    rng = np.random.default_rng(3)
+    g = rng.choice([0.2, 0.4, 0.6, 0.8], 60)
+    y, weight = rng.random(60) < g, rng.choice([0.5, 1.0, 3.0], 60)
+    values = set()
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(60)
+        found = loss_calibration_test(y[order], g[order], sample_weight=weight[order], n_resamples=199)
+        values.add(found.miscalibration_p_value)
+    assert len(values) == 1
+
+
 def test_expectation_of_one_step_of_the_bets_is_one():
     # exactly, by summing over both outcomes: a product of such steps is a martingale
     for g in (0.01, 0.3, 0.5, 0.98):

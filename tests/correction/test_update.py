@@ -391,6 +391,24 @@ def test_an_update_that_was_kept_is_read_back_whole(method, tmp_path):
         assert str(getattr(again, field.name)) == str(getattr(found, field.name))
 
 
+@pytest.mark.parametrize(
+    ("method", "scores"),
+    [
+        ("logistic", np.linspace(0.4999, 0.5001, 80)),
+        ("beta", np.linspace(0.4999, 0.5001, 80)),
+        ("intercept", np.linspace(1e-308, 2e-307, 80)),
+    ],
+)
+def test_an_update_with_large_coefficients_is_read_back(method, scores):
+    y = np.tile([0, 0, 1, 0], 20) | (np.arange(80) > 50)
+    found = update(y, scores, method=method, cv=2)
+    assert max(abs(each.value) for each in found.coefficients) > 700.0
+    again = ModelUpdate.from_json(found.to_json())
+    assert again.predict(scores).tolist() == found.predict(scores).tolist()
+    every = [0.0, 5e-324, 0.1, 0.5, 0.9, math.nextafter(1.0, 0.0), 1.0]
+    assert np.all(np.isfinite(again.predict(every)))
+
+
 DAMAGE = {
     "method": ["auto", "platt", 3],
     "requested": ["logistic"],
@@ -419,9 +437,9 @@ def test_a_damaged_entry_is_named(entry, value):
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("coefficients", "a", "value"), -1.0, "coefficients.a.value must be from 0 to 700"),
-        (("coefficients", "c", "value"), "inf", "coefficients.c.value must be from -700"),
-        (("coefficients", "c", "value"), None, "coefficients.c.value must be from -700"),
+        (("coefficients", "a", "value"), -1.0, "coefficients.a.value must be from 0 to 1e\\+100"),
+        (("coefficients", "c", "value"), "inf", "coefficients.c.value must be from -1e\\+100"),
+        (("coefficients", "c", "value"), None, "coefficients.c.value must be from -1e\\+100"),
         (("coefficients", "b", "standard_error"), "much", "standard_error must be a number"),
         (("gains", "log_loss", "note"), 1, "gains.log_loss.note must be a text"),
         (("tests", "original", "p_value"), 1.5, "tests.original.p_value must be in"),
@@ -440,10 +458,11 @@ EDGES = [  # method, entry, the values furthest out that are read, values just b
     ("logistic", ("requested",), ["auto", "logistic"], ["intercept", "none", ""]),
     ("logistic", ("n_events",), [1, len(Y) - 1], [0, len(Y), len(Y) + 1]),
     ("logistic", ("n_rows",), [int(Y.sum()) + 1, 2**60], [int(Y.sum()), 0]),
-    ("logistic", ("coefficients", "slope", "value"), [-700.0, 0.0, 700.0], [-700.5, 700.5]),
-    ("beta", ("coefficients", "a", "value"), [0.0, 700.0], [-1e-9, 700.5]),
-    ("beta", ("coefficients", "b", "value"), [0.0, 700.0], [-1e-9, 700.5]),
-    ("beta", ("coefficients", "c", "value"), [-700.0, 700.0], [-700.5, 700.5]),
+    ("logistic", ("coefficients", "slope", "value"), [-1e100, 0.0, 1e100], [-1.001e100, 1.001e100]),
+    ("intercept", ("coefficients", "intercept", "value"), [-709.78, 709.78], [-709.79, 709.79]),
+    ("beta", ("coefficients", "a", "value"), [0.0, 1e100], [-1e-9, 1.001e100]),
+    ("beta", ("coefficients", "b", "value"), [0.0, 1e100], [-1e-9, 1.001e100]),
+    ("beta", ("coefficients", "c", "value"), [-1e100, 1e100], [-1.001e100, 1.001e100]),
     ("logistic", ("tests", "original", "statistic"), [0.0, 1e300], [-1e-9]),
     ("logistic", ("tests", "original", "p_value"), [0.0, 1.0], [-1e-9, 1.0 + 1e-9]),
     ("logistic", ("tests", "intercept", "degrees"), [0, 5], [-1, 1.5]),

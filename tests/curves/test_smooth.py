@@ -214,3 +214,19 @@ def test_lines_over_the_log_odds_of_two_scores_are_their_rates():
     assert curve.at([0.0, 1.0]).tolist() == pytest.approx([1 / 3, 2 / 3])
     low, high = local_limits(ScoreTable.from_predictions(y, s), np.array([0.5]), 0.95)
     assert 0.0 < low[0] < 0.5 < high[0] < 1.0
+
+
+@pytest.mark.parametrize("axis", ["score", "log-odds"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_band_holds_the_curve(axis, weighted):
+    # few rows, so that lines end next to 0 and to 1: there Jeffreys' interval alone lies beside the rate
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        n = int(rng.integers(3, 11))
+        y, s = rng.integers(0, 2, n), rng.integers(0, 11, n) / 10.0
+        weight = rng.choice([1e-3, 1.0, 1e4], n) if weighted else None
+        if len(set(y.tolist())) == 2:
+            curve = smooth_calibration_curve(y, s, axis=axis, sample_weight=weight)
+            rate, (low, high) = curve.at(curve.knots), curve.band()
+            assert np.all((low <= rate + 1e-12) & (rate <= high + 1e-12))
+            assert np.all((low >= 0.0) & (high <= 1.0))

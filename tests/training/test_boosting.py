@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -646,6 +647,24 @@ def test_lightgbm_trains_on_codes_whose_order_labels_state(lightgbm):
     assert log["valid_0"]["ordinal_loss"][-1] == pytest.approx(wanted, rel=1e-6)
     with pytest.raises(ValueError, match=r"y_true must hold only the labels \['low'"):  # it codes none itself
         trained(ORDER.tolist())
+
+
+@pytest.mark.parametrize("make", [xgboost_metric, lightgbm_metric])
+def test_columns_of_the_boosters_are_those_of_numbered_classes_whatever_the_order_of_labels(make):
+    y, prob = RNG.integers(0, 3, 50), RNG.dirichlet(np.ones(3), 50)
+    given = {"correct": {"class_weight": {0: 1, 1: 2, 2: 5}}}
+    wanted, found = (make("penalized_brier_loss", labels=labels, **given) for labels in ([0, 1, 2], [2, 0, 1]))
+    assert found(y, prob) == wanted(y, prob)
+    swapped = make("ordinal_loss", labels=[1, 0, 2])(y, prob)
+    assert swapped == make("ordinal_loss", labels=[0, 1, 2])(np.array([1, 0, 2])[y], prob[:, [1, 0, 2]])
+
+
+def test_auto_takes_a_weight_that_is_not_set_for_one():
+    metric, y, prob = lightgbm_metric("bounded_brier_loss", bounds=(0.1, 0.3), correct="auto"), [0, 1], [0.2, 0.15]
+    booster = SimpleNamespace(train_set=SimpleNamespace(get_weight=lambda: None))
+    env = SimpleNamespace(params={"objective": "binary", "scale_pos_weight": None}, model=booster)
+    metric.callbacks[0](env)
+    assert metric(y, prob) == lightgbm_metric("bounded_brier_loss", bounds=(0.1, 0.3))(y, prob)
 
 
 @pytest.mark.parametrize("logits", [False, True])

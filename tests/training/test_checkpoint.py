@@ -26,6 +26,15 @@ def test_folder_holds_the_last_and_the_best_epoch_and_nothing_else(tmp_path):
     assert (checkpoint.best_path.name, checkpoint.last_path.name) == ("epoch-0001.txt", "epoch-0003.txt")
 
 
+def test_a_state_that_writes_elsewhere_is_named_and_leaves_the_run_as_it_was(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run")
+    save(checkpoint, [0.5])
+    for state in (lambda _: None, lambda path: Path(f"{path}.npy").write_text("model")):  # as numpy.save names it
+        with pytest.raises(ValueError, match=r"^state must write a file to the path it is given, .* and wrote none\.$"):
+            checkpoint.step(0.4, state, suffix=".txt")
+    assert (checkpoint.epoch, Checkpoint(tmp_path / "run").epoch) == (1, 1)
+
+
 def test_run_goes_on_where_its_folder_ends(tmp_path):
     save(Checkpoint(tmp_path), [0.5, math.inf, math.nan, 0.3])
     again = Checkpoint(tmp_path)

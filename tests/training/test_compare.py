@@ -129,3 +129,17 @@ def test_differences_need_runs_and_a_known_baseline():
         result.differences("brier")
     with pytest.raises(ValueError, match="baseline must be one of 'brier', 'accuracy'"):
         result.differences("log")
+
+
+@pytest.mark.parametrize("name", ["criterion", "rule", "epoch", "epochs_trained", "correlation", "run"])
+def test_a_reported_column_takes_the_place_of_no_other(name):
+    history = HISTORY | {name: [7.0] * 6, "seed": [1, 1, 1, 2, 2, 2]}
+    with pytest.raises(ValueError, match=f"^report must not name a column '{name}', which the table of choices"):
+        compare_monitors(history, criteria=CRITERIA, report=["f1", name], run="seed")
+    with pytest.raises(ValueError, match=r"^target must not name"):
+        compare_monitors(history, criteria=CRITERIA, target=name, run="seed")
+
+
+def test_a_column_that_is_called_run_is_reported_where_there_is_one_run():
+    found = compare_monitors(HISTORY | {"run": [7.0] * 6}, criteria={"brier": "lower"}, report=["run"])
+    assert found.choices[0].report == {"run": 7.0}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stakes import RowCosts
 from stakes.training import (
     Checkpoint,
     EarlyStopping,
@@ -16,6 +17,7 @@ from stakes.training import (
 
 HISTORY = {"f1": [0.2, 0.5, 0.4], "brier": [0.5, 0.3, 0.4]}
 LOWER = {"brier": "lower"}
+AMOUNTS = RowCosts([0, 1], false_positive=5, false_negative=[15, 45])
 
 
 def compared(history=HISTORY, criteria=LOWER, **options):
@@ -31,6 +33,12 @@ MISTAKES = [
     ("metric", lambda: xgboost_metric(3)),
     ("metric", lambda: lightgbm_metric(["roc_auc_score"])),
     ("bounds", lambda: xgboost_metric("bounded_brier_loss", bounds="0.1:0.3")),
+    ("outcome", lambda: xgboost_metric("money", outcome=3)),
+    ("outcome", lambda: lightgbm_metric("money", outcome="RowCosts")),
+    ("outcome", lambda: lightgbm_metric("money", outcome={"valid": AMOUNTS})),
+    ("pos_label", lambda: MetricMonitor("money", pos_label=0).update(AMOUNTS, [0.2, 0.3])),
+    ("sample_weight", lambda: MetricMonitor("money").update(AMOUNTS, [0.2, 0.3], [1, 2])),
+    ("false_positive", lambda: MetricMonitor("money", false_positive=5, false_negative=3).update(AMOUNTS, [0.2, 0.3])),
     ("bounds", lambda: MetricMonitor("bounded_brier_loss", bounds=(0.3, 0.1))),
     ("bounds", lambda: MetricMonitor("bounded_brier_loss", bounds=(2, 10))),
     ("costs", lambda: MetricMonitor("expected_regret", costs="x")),
@@ -51,6 +59,7 @@ MISTAKES = [
     ("which", lambda: Checkpoint("nowhere").load(1)),
     ("state", lambda: Checkpoint("nowhere").step(0.5, [1])),
     ("value of an epoch", lambda: Checkpoint("nowhere").step("a", {})),
+    ("report", lambda: compared(HISTORY | {"epoch": [1, 2, 3]}, report=["epoch"])),
     ("n_blocks", lambda: HBlockSplit("5")),
     ("gap", lambda: HBlockSplit(gap=0.1)),
     ("X", lambda: next(HBlockSplit().split(10))),

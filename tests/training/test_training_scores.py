@@ -260,3 +260,24 @@ def test_a_name_that_no_class_of_the_rows_has_is_refused_by_the_batch_that_shows
     )
     with refused:
         money.update(names, BENT)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"class_weight": {0: 1, 1: 9}}, {"class_weight": {1: 9, 0: 1}}),
+        ({"class_weight": {"good": 1, "bad": 9}}, {"class_weight": {"bad": 9, "good": 1}}),
+        ({"class_weight": {0: 1, 1: 9}}, {"class_weight": {np.int64(0): np.int64(1), 1: np.float64(9).astype(int)}}),
+        ({"keep": {0: 0.5}, "scale_pos_weight": 3}, {"scale_pos_weight": 3, "keep": {0: 0.5}}),
+    ],
+)
+def test_what_is_undone_may_be_stated_in_any_order(one, other, tmp_path):
+    pos_label = "bad" if "good" in one.get("class_weight", ()) else 1
+    first, second = (
+        MetricMonitor("bounded_brier_loss", bounds=BOUNDS, correct=correct, pos_label=pos_label)
+        for correct in (one, other)
+    )
+    assert first.settings() == second.settings()
+    assert first.merge(second).n_rows == 0
+    Checkpoint(tmp_path, first).step(0.5, lambda path: path.write_text("a model"), suffix=".txt")
+    assert Checkpoint(tmp_path, second).epoch == 1

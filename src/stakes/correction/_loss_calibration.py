@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base import validation
 from stakes.base.multiclass import class_names, named_values, refuse_other_order, stated_labels
 from stakes.base.numerics import sigmoid, weighted_sum
-from stakes.base.validation import Bools, Floats, blocks, check_level
+from stakes.base.validation import BinarySample, Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
 from stakes.core.score_table import LogisticFit, ScoreTable, class_ratio, fit_recalibration, in_narrow_cells
 from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
@@ -249,10 +249,10 @@ def _bernoulli(p: Floats, rng: np.random.Generator) -> Callable[[], Bools]:
 
 def bootstrap_rows(g: Floats, y: Bools, weight: Floats, repeats: int, rng: np.random.Generator) -> tuple[float, float]:
     """CORP miscalibration and its p-value by labels drawn from the scores, for weighted rows."""
-    order = np.argsort(g, kind="stable")
-    ratio = class_ratio(ScoreTable.from_sample(validation.BinarySample(y, g, weight)))
-    score, label = g[order], y[order]
-    down = weight[order] / np.where(label, ratio, 1.0)
+    order = validation.settled_order(g, y, weight)
+    score, label, weight = g[order], y[order], weight[order]
+    ratio = class_ratio(ScoreTable.from_sample(validation.BinarySample(label, score, weight)))
+    down = weight / np.where(label, ratio, 1.0)
     up = down * ratio
     starts = np.flatnonzero(np.concatenate([[True], score[1:] != score[:-1]]))
 
@@ -862,7 +862,7 @@ class LossCalibrationTest(Tabular):
     e_value, largest_e_value : float
         Sequential evidence against the corrected scores after the last row, and at its highest.
     crossed_at : int or None
-        Row at which the evidence first reached 1 / (1 - confidence_level).
+        Row, counted from 0 among all that were passed, at which the evidence first reached 1 / (1 - confidence_level).
     implied : ImpliedWeight
         The weight that fits the scores best.
     before, after, best : Remainder
@@ -1049,7 +1049,18 @@ def loss_calibration_test(
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
     rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
     factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
-    return _binary_test(data, float(factors[1] / factors[0]), level, draws)
+    found = _binary_test(data, float(factors[1] / factors[0]), level, draws)
+    return replace(found, crossed_at=_row_given(data.sample, sample_weight, found.crossed_at))
+
+
+def _row_given(sample: BinarySample | None, sample_weight: Any, place: int | None) -> int | None:
+    """Number among all rows as they were passed of one among those that count."""
+    if sample is None or place is None:
+        return place
+    if sample.origin is not None:
+        return int(sample.origin.places[place])
+    weight = sample_weight if sample.given_weight is None else sample.given_weight
+    return place if weight is None else int(np.flatnonzero(validation.to_array(weight, "sample_weight"))[place])
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:

@@ -43,7 +43,7 @@ _NARROW = 10.0  # times smaller than their level are p-values of rejections that
 _LEAST_FOLDS = 2
 _ROWS_NEEDED = 20  # of each class
 _WHOLE = 1e-6  # from a whole number of rows
-_LARGEST = 700.0  # of a coefficient that is read: exp of it is finite
+_LARGEST = 1e100  # of a coefficient that is read: its product with a logarithm is finite
 
 
 class _ScoreMap(NamedTuple):
@@ -673,10 +673,11 @@ def _read_coefficients(entries: JsonReader, method: str, level: float) -> tuple[
         raise entries.broken("coefficients", f"those of {method}: {', '.join(expected) or 'none'}")
     inside = entries.inside("coefficients")
     found = tuple(_read_estimate(inside, name, level) for name in expected)
+    most = _LARGEST_INTERCEPT if method == "intercept" else _LARGEST
     for each in found:
-        least = 0.0 if each.metric in {"a", "b"} else -_LARGEST
-        if not least <= each.value <= _LARGEST:
-            raise inside.broken(f"{each.metric}.value", f"from {least:g} to {_LARGEST:g}, got {each.value:g}")
+        least = 0.0 if each.metric in {"a", "b"} else -most
+        if not least <= each.value <= most:
+            raise inside.broken(f"{each.metric}.value", f"from {least:g} to {most:g}, got {each.value:g}")
     return found
 
 

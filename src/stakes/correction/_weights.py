@@ -268,8 +268,7 @@ class Classes:
             refuse_counted(values, order, name)
             array = np.atleast_1d(validation.to_floats(validation.to_array(values, name), name))
             if array.shape != (self.n,):
-                single = f"{{{order[0]!r}: {float(array[0]):.15g}}}" if array.size == 1 else ""
-                one = f"; for the first class alone pass {name}={single}" if single else ""
+                one = _instead_of_one(name, self.n, order[0], float(array[0])) if array.size == 1 else ""
                 raise ValueError(
                     f"{name} must hold one number for each of {self.n} classes, got {validation.brief(values)}{one}."
                 )
@@ -335,6 +334,11 @@ class Classes:
         name = one_of(**stated._asdict())
         positive_share, class_weight, scale_pos_weight, pos_weight = stated
         if name != "class_weight":
+            if isinstance(pos_weight, Mapping):
+                raise ValueError(
+                    "pos_weight must be a number, or hold one for each column of y_prob in their order, got "
+                    f"{pos_weight}; what is given by class is a class_weight."
+                )
             if self.n != 2:
                 raise ValueError(f"{name} is for two classes, y_prob has {self.n}: pass class_weight=.")
             if positive_share is not None:
@@ -362,6 +366,14 @@ class Classes:
         if abs(shares.sum() - 1.0) > _SUM_TOLERANCE:
             raise ValueError(f"{name} must sum to 1, got {shares.sum():.9g}.")
         return shares
+
+
+def _instead_of_one(name: str, n_classes: int, first: Any, number: float) -> str:
+    """What to pass where one number was given for several columns."""
+    if name != "pos_weight":
+        return f"; for the first class alone pass {name}={{{first!r}: {number:.15g}}}"
+    several = f"; for {n_classes} separate questions pass pos_weight={[float(f'{number:.15g}')] * n_classes}"
+    return several + (f", for two classes scale_pos_weight={number:.15g}" if n_classes == 2 else "")
 
 
 def _plain_keys(values: Any) -> list[Any]:

@@ -436,13 +436,12 @@ def clopper_pearson(rate: Floats, size: Floats, confidence_level: float) -> tupl
 
 
 def jeffreys(rate: Floats, size: Floats, confidence_level: float) -> tuple[Floats, Floats]:
-    """Equal-tailed interval of a proportion under Jeffreys' prior; it reaches 0 and 1 where the proportion does."""
+    """Equal-tailed interval of a proportion under Jeffreys' prior, widened to hold a proportion next to 0 or 1."""
     from scipy.special import betaincinv
 
     tail = (1.0 - confidence_level) / 2.0
     hits, rest = rate * size + 0.5, (1.0 - rate) * size + 0.5
-    low = np.where(rate > 0.0, betaincinv(hits, rest, tail), 0.0)
-    return low, np.where(rate < 1.0, betaincinv(hits, rest, 1.0 - tail), 1.0)
+    return np.minimum(betaincinv(hits, rest, tail), rate), np.maximum(betaincinv(hits, rest, 1.0 - tail), rate)
 
 
 # The smooth calibration curve of reporting guidelines: local linear regression of the label on the score.

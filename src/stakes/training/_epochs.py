@@ -118,7 +118,7 @@ class EarlyStopping(_Followed):
     patience : int, default 10
         Epochs without improvement after which to stop, >= 1.
     min_delta : float, default 0.0
-        Smallest change that counts as an improvement, >= 0.
+        Change that an improvement must exceed, >= 0.
     restore_best : bool, default True
         Whether :meth:`step` copies the weights of the best epoch, for :meth:`restore`.
     history : iterable of float, optional
@@ -433,7 +433,7 @@ class Checkpoint(_Followed):
     monitor : str, Metric or MetricMonitor, default "penalized_brier_loss"
         What decides which epoch is the best.
     min_delta : float, default 0.0
-        Smallest change that counts as an improvement, >= 0.
+        Change that an improvement must exceed, >= 0.
 
     Attributes
     ----------
@@ -532,7 +532,7 @@ class Checkpoint(_Followed):
         Raises
         ------
         ValueError
-            If the suffix is none.
+            If the suffix is none, or ``state`` wrote no file.
         TypeError
             If the value is no number, or the state cannot be saved.
         RuntimeError
@@ -558,6 +558,8 @@ class Checkpoint(_Followed):
             else:
                 import_optional("torch", _NEEDED).save(dict(state), path)
             self._record.check_unchanged(self.folder)
+            if not path.exists():
+                raise ValueError(f"state must write a file to the path it is given, {path.name!r}, and wrote none.")
         improved = self._best.improves(value)
         self._record = self._record.with_epoch(name, value, improved=improved).written(self.folder)
         self._best.add(value)
@@ -814,7 +816,7 @@ def compare_monitors(
     patience : int, default 10
         Epochs without improvement after which early stopping ends the training.
     min_delta : float, default 0.0
-        Smallest change that counts as an improvement.
+        Change that an improvement must exceed, >= 0.
     run : str, optional
         Column that tells runs apart, such as the seed.
 
@@ -852,6 +854,12 @@ def compare_monitors(
         raise ValueError(f"report must be a list of columns, got {report!r}.")
     shown = (target,) if report is None else tuple(report)
     _check_names({"target": [target], "report": shown, "run": [] if run is None else [run]})
+    taken = [name for name in shown if name in _COLUMNS or (name == "run" and run is not None)]
+    if taken:
+        raise ValueError(
+            f"{'target' if report is None else 'report'} must not name a column {taken[0]!r}, which the table of "
+            "choices has itself: give it another name in history."
+        )
     patience = check_whole(patience, "patience", 1)
     runs = _runs(history, run, [*directions, target, *shown])
     choices = [

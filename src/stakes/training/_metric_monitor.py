@@ -109,7 +109,7 @@ class TrainingScores:
         """Settings that differ from plain probabilities, to compare two monitors."""
         given: dict[str, Any] = {}
         if self.correct is not None:
-            given["correct"] = {name: np.asarray(v).tolist() if np.ndim(v) else v for name, v in self.correct.items()}
+            given["correct"] = {name: _settled(value) for name, value in sorted(self.correct.items())}
         return given | ({"logits": True} if self.logits else {})
 
     def _positive_last(self, *, first: bool, columns: int, seen: Sequence[Any]) -> dict[str, Any]:
@@ -143,6 +143,17 @@ class TrainingScores:
 
     def _checked(self, scores: NDArray[Any]) -> validation.Floats:
         return validation.check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
+
+
+def _settled(value: Any) -> Any:
+    """Plain values, those of a mapping in the order of its labels."""
+    if isinstance(value, Mapping):
+        plain = {
+            label.item() if isinstance(label, np.generic) else label: np.asarray(number).tolist()
+            for label, number in value.items()
+        }
+        return dict(sorted(plain.items(), key=lambda item: (str(type(item[0])), item[0])))
+    return value if isinstance(value, str) else np.asarray(value).tolist()
 
 
 def _probabilities(logits: validation.Floats) -> validation.Floats:
@@ -589,6 +600,12 @@ class MetricMonitor:
         beside = {**stated, "sample_weight": weight, "pos_label": self.params.get("pos_label")}
         if isinstance(y_true, RowCosts) and all(value is None for value in beside.values()):
             return y_true
+        if isinstance(y_true, RowCosts):
+            name = next(name for name, value in beside.items() if value is not None)
+            raise ValueError(
+                f"y_true must be labels or an outcome without amounts beside {name}=, got a RowCosts: it has its own "
+                f"{name}=, pass it there."
+            )
         if self.amount_is_weight:
             if weight is None:
                 raise ValueError(_NO_WEIGHTS)
@@ -831,7 +848,8 @@ def xgboost_metric(
     With ``scale_pos_weight`` the model's scores are above the probabilities, and a loss of bounded costs may then be
     least before the first tree: pass ``correct=``.
 
-    XGBoost gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged.
+    XGBoost gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged. Several classes
+    have the columns of their numbers, also where ``labels=`` states another order, as for "ordinal_loss".
 
     Examples
     --------
@@ -935,7 +953,9 @@ class XGBoostMetric:
         return f"loss_{name}" if name.startswith(_MAXIMISED) else name
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
-        value = _evaluated(self.monitor, *_rows(first, second, sample_weight), self.outcomes)
+        labels, scores, weight = _rows(first, second, sample_weight)
+        labels, scores = _by_label(self.monitor, labels, scores, coded=False)
+        value = _evaluated(self.monitor, labels, scores, weight, self.outcomes)
         value = -value if self.monitor.greater_is_better else value
         return (self.__name__, value) if _is_data(second) else value
 
@@ -990,7 +1010,8 @@ def _weight_of_booster(env: Any) -> float:
     for booster in getattr(env.model, "boosters", [env.model]):
         if booster.train_set.get_weight() is not None:
             raise ValueError(f"whether the weights of the training rows are those of their classes, {instead}")
-    return float(env.params.get("scale_pos_weight", 1.0))
+    weight = env.params.get("scale_pos_weight")
+    return 1.0 if weight is None else float(weight)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -1085,7 +1106,7 @@ def _evaluated(monitor: MetricMonitor, labels: Any, scores: Any, weight: Any, ou
 
 def _outcomes(given: Any) -> tuple[RowCosts, ...]:
     """Outcomes of evaluation sets, that their labels tell apart."""
-    found = () if given is None else (given,) if isinstance(given, RowCosts) else tuple(given)
+    found = () if given is None else tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for place, each in enumerate(found):
         validation.check_kind(each, "outcome", RowCosts, "a RowCosts, or one for each evaluation set")
         if any(np.array_equal(each.y, other.y) for other in found[:place]):
