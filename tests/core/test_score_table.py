@@ -537,3 +537,15 @@ def test_tables_of_other_outcomes_or_units_are_not_added():
     for both in (seen.merge(censored), censored.merge(seen)):
         assert (seen.estimated_weights, both.estimated_weights) == (False, True)  # no row of one part is censored
         assert both.about == "event by horizon 5, rows weighted for censoring"
+
+
+@pytest.mark.parametrize("wrong", ["0.35", None, True, [0.35]])
+def test_a_threshold_and_ends_that_are_no_numbers_are_refused_by_name(wrong):
+    table = ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8])
+    for name, call in (
+        ("threshold", lambda: table.at_threshold(wrong)),
+        ("low", lambda: table.within(wrong, 1.0)),
+        ("high", lambda: table.within(0.0, wrong)),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} must be a number, got "):
+            call()

@@ -205,6 +205,16 @@ def evaluation_data(
     return EvaluationData(sample if prevalence is None else reweighted(sample, prevalence), None)
 
 
+def row_as_given(sample: validation.BinarySample | None, sample_weight: Any, place: int | None) -> int | None:
+    """Number among all rows as they were passed of one among those that count."""
+    if sample is None or place is None:
+        return place
+    if sample.origin is not None:
+        return int(sample.origin.places[place])
+    weight = sample_weight if sample.given_weight is None else sample.given_weight
+    return place if weight is None else int(np.flatnonzero(validation.to_array(weight, "sample_weight"))[place])
+
+
 def refuse_amounts(y_true: Any) -> None:
     """Refuse rows weighted by amounts, where scores are ranked or compared with event rates."""
     is_table = isinstance(y_true, ScoreTable | Outcome)

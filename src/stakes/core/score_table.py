@@ -34,6 +34,7 @@ from stakes.base.validation import (
     blocks,
     check_choice,
     check_kind,
+    check_number,
     check_prevalence,
     check_sample,
     plain_label,
@@ -632,7 +633,8 @@ class ScoreTable(Serializable):
         >>> ScoreTable.from_predictions([0, 1, 1], [0.1, 0.4, 0.8]).at_threshold(0.4).positives.tolist()
         [0.0, 2.0]
         """
-        if not np.isfinite(threshold):
+        threshold = check_number(threshold, "threshold")
+        if not math.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
         cut = int(np.searchsorted(self.scores, threshold, side="left"))
         starts = np.array([i for i in dict.fromkeys((0, cut)) if i < len(self.scores)], dtype=np.intp)
@@ -674,6 +676,7 @@ class ScoreTable(Serializable):
         >>> ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8]).within(0.2, 0.8)
         ScoreTable(3 rows, 2 distinct scores in [0.4, 0.8], prevalence 0.666667)
         """
+        check_number(low, "low"), check_number(high, "high")
         inside = slice(np.searchsorted(self.scores, low, side="left"), np.searchsorted(self.scores, high, side="right"))
         parts = {name: getattr(self, name)[inside] for name in ("scores", *COLUMNS)}
         if not len(parts["scores"]):

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base import validation
 from stakes.base.multiclass import class_names, named_values, refuse_other_order, stated_labels
 from stakes.base.numerics import sigmoid, weighted_sum
-from stakes.base.validation import BinarySample, Bools, Floats, blocks, check_level
-from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing
+from stakes.base.validation import Bools, Floats, blocks, check_level
+from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing, row_as_given
 from stakes.core.score_table import LogisticFit, ScoreTable, class_ratio, fit_recalibration, in_narrow_cells
 from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
@@ -1050,17 +1050,7 @@ def loss_calibration_test(
     rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
     factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
     found = _binary_test(data, float(factors[1] / factors[0]), level, draws)
-    return replace(found, crossed_at=_row_given(data.sample, sample_weight, found.crossed_at))
-
-
-def _row_given(sample: BinarySample | None, sample_weight: Any, place: int | None) -> int | None:
-    """Number among all rows as they were passed of one among those that count."""
-    if sample is None or place is None:
-        return place
-    if sample.origin is not None:
-        return int(sample.origin.places[place])
-    weight = sample_weight if sample.given_weight is None else sample.given_weight
-    return place if weight is None else int(np.flatnonzero(validation.to_array(weight, "sample_weight"))[place])
+    return replace(found, crossed_at=row_as_given(data.sample, sample_weight, found.crossed_at))
 
 
 def _n_classes(y_true: Any, y_prob: Any) -> int:
