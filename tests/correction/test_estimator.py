@@ -376,6 +376,26 @@ def test_prefit_model_with_stated_sampling(data):
         LossCorrectedClassifier(balanced, keep={0: 0.1}, prefit=True).fit(X, y)
 
 
+def test_balanced_that_is_stated_is_ambiguous_with_weights_of_unlike_totals(data):
+    x, y = data[0][:400], data[1][:400]
+    balanced, weight = (
+        LogisticRegression(class_weight="balanced", C=1e6),
+        np.where(y == 1, 1.0 + np.arange(400) % 3, 1.0),
+    )
+    with pytest.raises(
+        ValueError, match=r'^whether class_weight="balanced" counts rows or sample_weight cannot be seen'
+    ):
+        LossCorrectedClassifier(balanced, class_weight="balanced").fit(x, y, sample_weight=weight)
+    # of equal weights both are one
+    found = LossCorrectedClassifier(balanced, class_weight="balanced").fit(x, y, sample_weight=np.full(400, 2.0))
+    np.testing.assert_allclose(found.class_weight_, 400 / (2.0 * np.bincount(y.astype(int))))
+
+
+def test_one_class_is_refused_before_the_estimator_is_fitted():
+    with pytest.raises(ValueError, match=r"^y must hold two classes or more, got one class only: "):
+        LossCorrectedClassifier(LogisticRegression()).fit([[1.0], [2.0]], ["good", "good"])
+
+
 def test_balanced_with_weights_of_unlike_totals_is_ambiguous(data):
     X, y, _, _ = data
     with pytest.raises(ValueError, match="counts rows or sample_weight cannot be seen"):

@@ -231,9 +231,14 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
 def _refuse_unseen_counts(source: str, fit: _Fit, training: Training) -> None:
     if not fit.counts_seen:
         raise ValueError(f"{source} depends on the labels of the training, which cannot be seen. {_INSTEAD}")
-    if fit.sample_weight is None:
+    _refuse_unlike_counts(source, fit.y, training.classes, fit.sample_weight)
+
+
+def _refuse_unlike_counts(source: str, y: NDArray[Any], classes: list[Any], sample_weight: Floats | None) -> None:
+    """Refuse weights by which the classes have other shares than by their rows, for estimators count either."""
+    if sample_weight is None:
         return
-    shares = [class_totals(fit.y, training.classes, weight) for weight in (None, fit.sample_weight)]
+    shares = [class_totals(y, classes, weight) for weight in (None, sample_weight)]
     if not np.allclose(shares[0] / shares[0].sum(), shares[1] / shares[1].sum(), rtol=_CONSTANT):
         raise ValueError(f"whether {source} counts rows or sample_weight cannot be seen. {_INSTEAD}")
 
@@ -401,6 +406,8 @@ class LossCorrectedClassifier(BinaryClassifier):
         given = LogisticRegression() if self.estimator is None else self.estimator
         check_gives_probabilities(given)
         prefit = self.prefit or is_frozen(given)
+        if not prefit and len(known := np.unique(labels)) < 2:
+            raise ValueError(f"y must hold two classes or more, got one class only: {known[0]!r}.")
         if prefit and weight is not None:
             raise ValueError("sample_weight cannot reach an estimator that is fitted already: state class_weight=.")
         if self.prefit:
@@ -515,6 +522,7 @@ class LossCorrectedClassifier(BinaryClassifier):
                         'class_weight must be "auto", "balanced", None, a mapping or an array, '
                         f"got {self.class_weight!r}."
                     )
+                _refuse_unlike_counts('class_weight="balanced"', labels, training.classes, weight)
                 training.weights = classes.balanced(labels)
             elif self.class_weight is not None:
                 training.weights = classes.numbers(self.class_weight, "class_weight")
