@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -637,3 +638,32 @@ def test_answers_of_classes_have_their_names_whatever_the_order_of_the_columns(t
         alone = loss_calibration_test(y == names.index(name), p[:, names.index(name)], n_resamples=0)
         assert weight == pytest.approx(weights[name] / first, rel=0.4)
         assert p_value == pytest.approx(alone.p_value, rel=1e-6)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (1, 0), (2, 1), ("good", "bad"), ("bad", "good"), (-1, 1)])
+def test_a_table_knows_which_class_is_which(labels):
+    # a table carries the names of its classes, so what is stated by class is that of the rows
+    rng = np.random.default_rng(0)
+    scores = rng.random(60)
+    y = np.array(labels)[(rng.random(60) < scores).astype(int)]
+    table = ScoreTable.from_predictions(y, scores, pos_label=labels[1])
+    for stated in (
+        {"class_weight": {labels[0]: 1, labels[1]: 4}},
+        {"class_weight": {labels[1]: 4, labels[0]: 1}},
+        {"class_weight": {labels[1]: 4}},
+        {"keep": {labels[0]: 0.25}},
+        {"class_weight": "balanced", "y_train": [labels[0]] * 4 + [labels[1]]},
+        {"class_weight": [1, 4], "labels": list(labels)},
+        {"scale_pos_weight": 4},
+    ):
+        for function in (partial(loss_calibration_test, n_resamples=0), loss_calibration_curve):
+            assert function(table, **stated).positive_share == pytest.approx(0.8)
+            assert function(y, scores, pos_label=labels[1], **stated).positive_share == pytest.approx(0.8)
+
+
+def test_what_is_listed_in_the_order_of_classes_needs_a_mapping_where_the_positive_class_of_a_table_sorts_first():
+    table = ScoreTable.from_predictions([0, 1, 1], [0.3, 0.4, 0.2], pos_label=0)
+    with pytest.raises(ValueError, match=r"^class_weight must be a mapping of label to number beside one column"):
+        loss_calibration_test(table, class_weight=[4, 1])
+    with pytest.raises(ValueError, match=r"^labels must end with the positive class of the table, 0, got \[0, 1\]"):
+        loss_calibration_test(table, class_weight={0: 4}, labels=[0, 1])

@@ -17,7 +17,7 @@ from stakes.base.numerics import sigmoid, weighted_sum
 from stakes.base.validation import Bools, Floats, blocks, check_level
 from stakes.core.options import EvaluationData, evaluation_data, refuse_weighing, row_as_given
 from stakes.core.score_table import LogisticFit, ScoreTable, class_ratio, fit_recalibration, in_narrow_cells
-from stakes.correction._weights import Stated, shift_odds, shift_rows, stated_factors
+from stakes.correction._weights import Stated, rows_or_classes, shift_odds, shift_rows, stated_factors
 from stakes.curves import BinnedReliability, ReliabilityCurve, binned_reliability_of, reliability_curve_of
 from stakes.metrics import check_multiclass
 from stakes.outputs.hooks import draw, report_progress
@@ -1047,8 +1047,8 @@ def loss_calibration_test(
         return _multiclass_test(y_true, y_prob, factors, labels, sample_weight, level=level, draws=draws)
     refuse_weighing(y_true, "loss_calibration_test")
     data = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits)
-    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
-    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    rows, positive = rows_or_classes(y_true, y_prob, pos_label, labels)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=positive, rows=rows)
     found = _binary_test(data, float(factors[1] / factors[0]), level, draws)
     return replace(found, crossed_at=row_as_given(data.sample, sample_weight, found.crossed_at))
 
@@ -1282,8 +1282,8 @@ def loss_calibration_curve(
     refuse_weighing(y_true, "loss_calibration_curve")
     table = evaluation_data(y_true, y_prob, sample_weight=sample_weight, pos_label=pos_label, logits=logits).table
     stated = Stated(positive_share, class_weight, scale_pos_weight, pos_weight)
-    rows = None if isinstance(y_true, ScoreTable) else (y_true, y_prob)
-    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=pos_label, rows=rows)
+    rows, positive = rows_or_classes(y_true, y_prob, pos_label, labels)
+    factors = stated_factors(2, stated, (keep, repeat), y_train, labels, pos_label=positive, rows=rows)
     after = corrected_table(table, float(factors[0] / factors[1]))
     curves = reliability_curve_of(table, name), reliability_curve_of(after, name)
     bins = [binned_reliability_of(each, name, n_bins=n_bins) for each in (table, after)]

@@ -28,6 +28,7 @@ from stakes.base.multiclass import (
 )
 from stakes.base.outcome import Outcome
 from stakes.base.validation import Floats
+from stakes.core.score_table import ScoreTable
 from stakes.metrics import check_probability_rows
 
 # The arithmetic behind every correction: class odds are multiplied by known factors.
@@ -913,7 +914,7 @@ def stated_factors(
 ) -> Floats:
     """Combined factor of weight and sampling of each class in training; ones if nothing is stated.
 
-    ``rows``: labels and scores of two classes, checked; None for a table, which does not name the positive class.
+    ``rows``: labels and scores of two classes, checked; None for a table that does not name them.
     """
     factors = np.ones(n_classes)
     seen: Sequence[Any] = ()
@@ -932,6 +933,21 @@ def stated_factors(
     if any(value is not None for value in stated):
         factors = classes.weights(stated, y_train)
     return factors * classes.sampling(*sampling)
+
+
+def rows_or_classes(y_true: Any, y_prob: Any, pos_label: object, labels: Any) -> tuple[tuple[Any, Any] | None, object]:
+    """Labels and scores, of a table as it names its two classes (None where it does not), and the positive label."""
+    if not isinstance(y_true, ScoreTable):
+        return (y_true, y_prob), pos_label
+    positive, negative = y_true.pos_label, y_true.neg_label
+    if labels is not None:
+        order = np.atleast_1d(validation.to_array(labels, "labels")).tolist()
+        if positive != 1 and validation.plain_label(order[-1]) != positive:
+            raise ValueError(f"labels must end with the positive class of the table, {positive!r}, got {order}.")
+        return None, None
+    if negative is None or isinstance(negative, str) != isinstance(positive, str):
+        return None, None if positive == 1 else positive
+    return ([negative, positive], y_true.scores), positive
 
 
 def _positive_last(given: dict[str, Any], y_prob: Any, pos_label: object, *, first: bool | None) -> list[Any]:
