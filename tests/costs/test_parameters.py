@@ -166,3 +166,25 @@ def test_repeated_and_unweighted_values_are_pooled():
 def test_both_ends_of_a_range_are_looked_at():
     with pytest.raises(ValueError, match=r"bounds must satisfy 0 <= low < high <= 1, got \(-inf, <generator"):
         costs.LogOddsUniform(-np.inf, (end for end in [0.5]))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda zero: costs.Uniform(zero, 0.3),
+        lambda zero: costs.LogOddsUniform(zero, 0.3),
+        lambda zero: costs.Beta(2, 8, zero, 0.3),
+        lambda zero: costs.Fixed(zero, tie=zero),
+        lambda zero: costs.Empirical([zero, 0.1]),
+        lambda zero: costs.PiecewiseLinear([zero, 0.1], [1.0, zero]),
+        lambda zero: costs.Triangular(zero, zero, 0.3),
+        lambda zero: costs.Fixed(costs.from_odds(zero)),
+        lambda zero: costs.Fixed(costs.from_harm_to_benefit(zero)),
+        lambda zero: costs.as_bounds((zero, 0.3)),
+        lambda zero: costs.Deferral(zero, zero, zero),
+    ],
+)
+def test_a_bound_of_minus_zero_is_zero(make):
+    minus, plain = make(-0.0), make(0.0)
+    assert minus == plain and hash(minus) == hash(plain)
+    assert repr(minus) == repr(plain) and "-" not in repr(minus)

@@ -151,3 +151,9 @@ def test_frame_has_every_column():
     assert frame.columns == list(COLUMNS)
     assert [list(record.values()) for record in table._records()][3][:5] == list(frame.row(3))[:5]
     assert table.to_markdown().splitlines()[0].startswith("| threshold | tp |")
+
+
+def test_a_threshold_of_minus_zero_is_zero():
+    found = threshold_table([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], thresholds=[-0.0, 0.5])
+    assert repr(found) == "ThresholdTable(2 thresholds in [0, 0.5])"
+    assert not np.signbit([found.threshold, found.cost_ratio, found.odds]).any()

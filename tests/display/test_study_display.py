@@ -207,7 +207,8 @@ def test_labels_of_a_ratio_axis_can_be_read_and_follow_a_zoom(spread):
 
 
 @pytest.mark.parametrize("inches", [2.0, 3.5, 6.5])
-@pytest.mark.parametrize("shown", [(0.6, 1.45), (1.3, 0.55), (0.8, 1.25), (0.97, 1.04), (0.3, 4.0), (0.999, 1.001)])
+@pytest.mark.parametrize("shown", [(0.6, 1.45), (1.3, 0.55), (0.8, 1.25), (0.97, 1.04), (0.3, 4.0), (0.999, 1.001),
+                                   (0.001, 1000.0), (0.005, 20.0), (400.0, 0.0005)])  # fmt: skip
 def test_a_ratio_of_one_has_a_tick_and_no_two_ticks_are_too_near_to_be_named(inches, shown):
     from matplotlib.figure import Figure
 

@@ -172,3 +172,8 @@ def test_different_shares_are_written_differently():
     assert text.percents([0.1, 0.25, 0.1234]) == ["10%", "25%", "12.3%"]
     assert text.percents([0.1234, 0.12341]) == ["12.34%", "12.341%"]
     assert text.percents([0.5, 0.5]) == ["50%", "50%"]
+
+
+def test_minus_zero_is_written_as_zero():
+    assert [write(-0.0) for write in (text.percent, text.stated, text.count, text.threshold_name)] == ["0%", *"000"]
+    assert [text.count(-0.04), text.count(-1.04), text.percents([-0.0, 0.1])] == ["0", "-1", ["0%", "10%"]]

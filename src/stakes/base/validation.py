@@ -931,7 +931,7 @@ def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bo
     if not good:
         left, right = "(" if open_low else "[", ")" if open_high else "]"
         raise ValueError(f"{name} must lie in {left}0, 1{right}, got {value}{in_percent(number)}.")
-    return number
+    return number + 0.0  # -0.0 becomes 0.0
 
 
 def check_level(confidence_level: float) -> float:
@@ -965,7 +965,7 @@ def check_size(value: Any, name: str, *, zero: bool = False) -> float:
     number = check_number(value, name)
     if not 0.0 <= number < math.inf or (number == 0.0 and not zero):
         raise ValueError(f"{name} must be a finite number {'>=' if zero else '>'} 0, got {value}.")
-    return number
+    return number + 0.0  # -0.0 becomes 0.0
 
 
 def check_whole(value: Any, name: str, least: int = 0) -> int:

@@ -40,10 +40,10 @@ class _Atoms(CostDistribution):
     def _set(self, values: Floats, weights: Floats, tie: float) -> None:
         if not 0.0 <= check_number(tie, "tie") <= 1.0:
             raise ValueError(f"tie must lie in [0, 1], got {tie}.")
-        self._values, self._weights, self.tie = values, weights, float(tie)
-        for array in (values, weights):
+        self._values, self._weights, self.tie = values + 0.0, weights, float(tie) + 0.0  # -0.0 becomes 0.0
+        for array in (self._values, weights):
             array.setflags(write=False)
-        self.low, self.high = float(values[0]), float(values[-1])
+        self.low, self.high = float(self._values[0]), float(self._values[-1])
         self._acting = np.concatenate([[0.0], np.cumsum(values * weights)])
         missed = (1.0 - values) * weights
         self._waiting = np.concatenate([np.cumsum(missed[::-1])[::-1], [0.0]])
@@ -279,7 +279,7 @@ class _Bounded(CostDistribution):
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         check_interval(low, high)
-        self.low, self.high = float(low), float(high)
+        self.low, self.high = float(low) + 0.0, float(high)  # -0.0 becomes 0.0
 
     def flip(self) -> CostDistribution:
         return type(self)(1.0 - self.high, 1.0 - self.low)
@@ -760,7 +760,7 @@ class PiecewiseLinear(_Panels):
 
     def __init__(self, knots: ArrayLike, values: ArrayLike) -> None:
         at, height = (
-            to_floats(to_array(given, name), name).copy() for given, name in ((knots, "knots"), (values, "values"))
+            to_floats(to_array(given, name), name) + 0.0 for given, name in ((knots, "knots"), (values, "values"))
         )
         if at.ndim != 1 or at.size < 2 or height.shape != at.shape:
             raise ValueError(f"knots and values must be 1-D of equal length >= 2, got {at.shape} and {height.shape}.")
@@ -829,7 +829,7 @@ class Triangular(PiecewiseLinear):
         check_interval(low, high, "low, high")
         if not low <= check_number(mode, "mode") <= high:
             raise ValueError(f"low, mode, high must be in order, got ({low}, {mode}, {high}).")
-        low, self.mode, high = float(low), float(mode), float(high)
+        low, self.mode, high = float(low) + 0.0, float(mode) + 0.0, float(high)
         corners = {low: 0.0, high: 0.0, self.mode: 2.0 / (high - low)}
         knots = sorted(corners)
         super().__init__(knots, [corners[k] for k in knots])
@@ -879,7 +879,7 @@ class Density(_Panels):
         check_interval(low, high)
         if not callable(pdf):
             raise TypeError(f"pdf must be a function of cost ratios, got {pdf!r}.")
-        self.pdf, self.low, self.high = pdf, float(low), float(high)
+        self.pdf, self.low, self.high = pdf, float(low) + 0.0, float(high)
         self._set(self._refine(self.low, self.high))
 
     def _refine(self, low: float, high: float) -> Floats:
@@ -1080,7 +1080,7 @@ def as_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     low, high = pair
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}){as_range(low, high)}.")
-    return low, high
+    return low + 0.0, high
 
 
 def check_share(value: Any, name: str) -> float:

@@ -53,7 +53,7 @@ def from_odds(odds: str | float) -> float:
     good = len(parts) <= 2 and for_acting >= 0.0 and against >= 0.0
     if not (good and 0.0 < for_acting + against < math.inf):
         raise ValueError(f'odds must be two non-negative finite numbers such as "1:50", not both zero, got {odds!r}.')
-    return for_acting / (for_acting + against)
+    return for_acting / (for_acting + against) + 0.0
 
 
 def from_false_alarms_per_miss(false_alarms: float) -> float:

@@ -555,7 +555,7 @@ def check_thresholds(thresholds: ArrayLike, *, probability: bool) -> Floats:
         rule = "lie in [0, 1] (for other scores pass costs=)" if probability else "not be nan"
         percent = in_percent(values[first]) if probability else ""
         raise ValueError(f"thresholds must {rule}, got {values[first]} at index {first}{percent}.")
-    return values
+    return values + 0.0  # -0.0 becomes 0.0
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:

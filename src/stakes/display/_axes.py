@@ -304,7 +304,7 @@ def draw_ratio_axis(ax: Axes) -> None:
 def _place_ratio_ticks(ax: Axes) -> None:
     """Put ticks at powers of ten and 2 and 5 times these, or evenly in a narrow range, with space for their labels."""
     low, high = sorted(ax.get_xlim())
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    powers = sorted(range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1), key=abs)  # 1 before all others
     round_first = [float(f"{mantissa}e{power}") for mantissa in (1, 2, 5) for power in powers]
     even = sorted(few_ticks(ax).tick_values(low, high), key=lambda x: abs(x - 1.0))
     gap = _TICK_POINTS / max(width_in_points(ax), 1.0)

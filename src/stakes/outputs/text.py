@@ -162,7 +162,7 @@ def stated(value: float) -> str:
     >>> stated(1234567.0), stated(0.025), stated(2.0)
     ('1,234,567', '0.025', '2')
     """
-    return f"{value:,.{min(max(len(f'{abs(value):.0f}'), 6), 15)}g}"
+    return f"{value + 0.0:,.{min(max(len(f'{abs(value):.0f}'), 6), 15)}g}"
 
 
 def fixed(value: float, decimals: int, *, sign: bool = False, minus: str = "-", missing: str = MISSING) -> str:
@@ -193,7 +193,7 @@ def percent(share: float, digits: int = 3) -> str:
         return fixed(share, 0)
     import numpy as np
 
-    text = np.format_float_positional(float(f"{100.0 * share:.{digits}g}"), trim="-")
+    text = np.format_float_positional(float(f"{100.0 * share:.{digits}g}") + 0.0, trim="-")
     return percent(share, digits + 1) if text == "100" and share < _ALL else f"{text}%"
 
 
@@ -239,7 +239,7 @@ def threshold_name(threshold: float) -> str:
     >>> threshold_name(0.25), threshold_name(float("inf"))
     ('0.25', 'nothing')
     """
-    return "nothing" if threshold == math.inf else f"{threshold:.6g}"
+    return "nothing" if threshold == math.inf else f"{threshold + 0.0:.6g}"
 
 
 def odds(threshold: float) -> str:
@@ -275,7 +275,7 @@ def count(value: float) -> str:
     >>> count(10732), count(1234.56)
     ('10,732', '1,234.6')
     """
-    return f"{value:,.1f}".removesuffix(".0")
+    return f"{round(value, 1) + 0.0:,.1f}".removesuffix(".0")
 
 
 def decimals_needed(value: float, digits: int) -> int:
