@@ -186,5 +186,7 @@ def test_both_ends_of_a_range_are_looked_at():
 )
 def test_a_bound_of_minus_zero_is_zero(make):
     minus, plain = make(-0.0), make(0.0)
-    assert minus == plain and hash(minus) == hash(plain)
-    assert repr(minus) == repr(plain) and "-" not in repr(minus)
+    assert minus == plain
+    assert hash(minus) == hash(plain)
+    assert repr(minus) == repr(plain)
+    assert "-" not in repr(minus)

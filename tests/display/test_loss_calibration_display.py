@@ -64,6 +64,37 @@ def test_rates_of_0_lie_hollow_on_the_edge_of_a_logarithmic_axis():
     assert not [line for line in linear.ax_.lines if line.get_markerfacecolor() == "none"]
 
 
+@pytest.mark.parametrize("scale", ["logit", "log", "linear"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_second_display_in_the_same_axes_shows_every_point_of_both(turned, scale, plt):
+    scores = np.linspace(0.02, 0.9, 600)
+    models = {"wide": (np.arange(600) % 7 < 7 * scores, scores), "low": (np.arange(600) % 55 == 54, 0.1 * scores)}
+    _, ax = plt.subplots()
+    drawn = [
+        LossCalibrationDisplay.from_predictions(
+            models[name][0], {name: models[name][1]}, positive_share=0.7, n_bins=12, scale=scale, ax=ax
+        )
+        for name in sorted(models, reverse=turned)
+    ]
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    for shown in drawn:
+        ((curve,), (points,)) = shown.curves.values(), shown.points_
+        bins = curve.bins_before
+        seen = (bins.event_rate > 0.0) & (bins.event_rate < 1.0) | (scale == "linear")
+        x, height = points.lines[0].get_data()
+        assert np.array_equal([x, height], [bins.mean_score[seen], bins.event_rate[seen]])
+        assert left < x.min() < x.max() < right
+        assert bottom < height.min() <= height.max() < top
+        whiskers = np.array(points.lines[2][0].get_segments())[:, :, 1]
+        expected = np.clip([bins.ci_low, bins.ci_high], bottom, top)[:, seen].T
+        np.testing.assert_allclose(whiskers, expected, rtol=1e-12)
+        assert points.lines[0].get_color() == shown.lines_[0].get_color()
+    assert len({shown.points_[0].lines[0].get_color() for shown in drawn}) == 2
+    hollow = [line for line in ax.lines if line.get_markerfacecolor() == "none"]
+    assert bool(hollow) == (scale != "linear")
+    assert {value for line in hollow for value in line.get_ydata()} <= {bottom, top}
+
+
 def test_estimator_and_curve_reach_the_same_picture():
     X = np.random.default_rng(1).normal(size=(400, 2))
     y = np.where(X[:, 0] > 0.8, "yes", "no")

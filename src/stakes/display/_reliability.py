@@ -279,6 +279,8 @@ _SCALES = ("logit", "log", "linear")
 _BENDS = 400
 _TICK_POINTS = 38.0
 _WIDENED = 1.6  # factor of the odds by which the axes reach beyond the points
+_THEORY = f"{_axes.MODEL}, theory"
+_BINS = "stakes_bins"  # attribute of points that says which bins they show
 
 
 class LossCalibrationDisplay(_axes.PredictionsDisplay):
@@ -414,22 +416,25 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
         """
         check_choice(scale, "scale", _SCALES)
         bins = [curve.bins_after if corrected else curve.bins_before for curve in self.curves.values()]
-        shown_x, shown_y = _reach([b.mean_score for b in bins], scale), _reach([b.event_rate for b in bins], scale)
-        if corrected:
-            shown_x = shown_y = min(shown_x[0], shown_y[0]), max(shown_x[1], shown_y[1])
-        x = _spaced(shown_x, scale)
         with self._picture(ax, legend):
+            earlier = _binned_points(self.ax_)
+            every = [*bins, *(b for _, b, _ in earlier)]
+            shown_x, shown_y = (_reach([getattr(b, of) for b in every], scale) for of in ("mean_score", "event_rate"))
+            if corrected:
+                shown_x = shown_y = min(shown_x[0], shown_y[0]), max(shown_x[1], shown_y[1])
+            x = _spaced(shown_x, scale)
             self.ax_.set(xscale=scale, yscale=scale, xlim=shown_x, ylim=shown_y)
             for axis in (self.ax_.xaxis, self.ax_.yaxis):
                 _format_axis(axis, scale)
-            looks = [(name, _axes.model_style(index)) for index, name in enumerate(self.curves)]
             shown = shown_x, shown_y
+            for points, b, chosen in earlier:
+                _place_points(points, b, chosen, shown)
+            before = sum(line.get_gid() == _axes.MODEL for line in self.ax_.lines)
+            looks = [(name, _axes.model_style(index)) for index, name in enumerate(self.curves, start=before)]
             self.points_ = [draw_points(self.ax_, b, shown, *look) for b, look in zip(bins, looks, strict=True)]
             self.lines_ = []
             for curve, (_, look) in zip([] if corrected else self.curves.values(), looks, strict=False):
-                self.lines_ += self.ax_.plot(
-                    x, curve.expected_rate(x), color=look.color, linewidth=1.2, gid=_axes.MODEL
-                )
+                self.lines_ += self.ax_.plot(x, curve.expected_rate(x), color=look.color, linewidth=1.2, gid=_THEORY)
             self.diagonal_ = _axes.draw_diagonal(self.ax_, x)
             self.ax_.set(xlabel="Corrected score" if corrected else "Score", ylabel="Observed event rate")
         self._place_ticks(scale, shown_x, shown_y)
@@ -484,18 +489,45 @@ def draw_points(
     ax: Axes, bins: BinnedReliability, shown: tuple[Range, Range], name: str, look: Style
 ) -> ErrorbarContainer:
     """Event rates with intervals; those beyond the axes lie on their edge, hollow."""
-    score, rate = np.clip(bins.mean_score, *shown[0]), np.clip(bins.event_rate, *shown[1])
-    low, high = np.clip(bins.ci_low, *shown[1]), np.clip(bins.ci_high, *shown[1])
-    spread = np.maximum([rate - low, high - rate], 0.0)
+    score, rate, _, _ = _within(bins, shown)
     outside = (rate != bins.event_rate) | (score != bins.mean_score)
     style: dict[str, Any] = {"color": look.color, "marker": look.marker, "linestyle": "none", "markersize": 4.0}
     style |= {"elinewidth": 0.8, "zorder": 2.6}
-    inside = ax.errorbar(score[~outside], rate[~outside], yerr=spread[:, ~outside], label=_axes.plain(name), **style)
+
+    def draw(chosen: NDArray[np.bool_], **more: Any) -> ErrorbarContainer:
+        nothing = np.zeros(np.count_nonzero(chosen))
+        points = ax.errorbar(score[chosen], rate[chosen], yerr=nothing, **style, **more)
+        setattr(points, _BINS, (bins, chosen))
+        _place_points(points, bins, chosen, shown)
+        return points
+
+    inside = draw(~outside, label=_axes.plain(name))
     inside.lines[0].set_gid(_axes.MODEL)  # names of references keep clear of it
     if np.any(outside):
-        style |= {"markerfacecolor": "none", "clip_on": False}
-        ax.errorbar(score[outside], rate[outside], yerr=spread[:, outside], **style)
+        draw(outside, markerfacecolor="none", clip_on=False)
     return inside
+
+
+def _within(bins: BinnedReliability, shown: tuple[Range, Range]) -> list[Floats]:
+    """Mean scores, event rates and the ends of their intervals, each beyond the axes moved to their edge."""
+    columns = (bins.mean_score, shown[0]), *((each, shown[1]) for each in (bins.event_rate, bins.ci_low, bins.ci_high))
+    return [np.clip(column, *limits) for column, limits in columns]
+
+
+def _place_points(
+    points: ErrorbarContainer, bins: BinnedReliability, chosen: NDArray[np.bool_], shown: tuple[Range, Range]
+) -> None:
+    """Put drawn event rates and their intervals where they lie in axes that show this range."""
+    score, rate, low, high = (column[chosen] for column in _within(bins, shown))
+    points.lines[0].set_data(score, rate)
+    ends = np.stack([np.minimum(low, rate), np.maximum(high, rate)], axis=1)
+    (whiskers,) = points.lines[2]
+    whiskers.set_segments([np.column_stack([[x, x], y]) for x, y in zip(score, ends, strict=True)])
+
+
+def _binned_points(ax: Axes) -> list[tuple[ErrorbarContainer, BinnedReliability, NDArray[np.bool_]]]:
+    """Points of bins that earlier displays drew in these axes, with their bins and which of these they are."""
+    return [(points, *getattr(points, _BINS)) for points in ax.containers if hasattr(points, _BINS)]
 
 
 # Calibration in bins: event rates with their intervals against mean scores.
