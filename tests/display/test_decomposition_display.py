@@ -147,3 +147,35 @@ def test_axes_of_the_caller_are_used(rows, plt):
     shown = DecompositionDisplay.from_predictions(y, models, costs=(0.1, 0.4), ax=ax)
     assert (shown.ax_, shown.figure_) == (ax, ax.figure)
     assert plt.get_fignums() == [1]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_second_display_in_the_same_axes_shows_every_point_of_both(rows, turned, plt):
+    y, models = rows
+    measure = costs.LogOddsUniform(0.0, 1.0)
+    scores = {**models, "hasty": np.where(models["sharp"] > 0.3, 1.0, 0.3), "poor": 0.5 * models["sharp"] ** 3 + 1e-9}
+    together = DecompositionDisplay.from_predictions(y, scores, costs=measure)
+    _, ax = plt.subplots()
+    ax.figure.set_layout_engine("constrained")
+    order = sorted(scores, reverse=turned)
+    drawn = [
+        DecompositionDisplay.from_predictions(y, {name: scores[name] for name in names}, costs=measure, ax=ax)
+        for names in (order[:2], order[2:])
+    ]
+    assert [*ax.get_xlim(), *ax.get_ylim()] == pytest.approx([*together.ax_.get_xlim(), *together.ax_.get_ylim()])
+    found = {line.get_label(): point(line) for shown in drawn for line in shown.lines_}
+    for line in together.lines_:
+        assert found[line.get_label()] == pytest.approx(point(line))
+    assert len({line.get_color() for shown in drawn for line in shown.lines_}) == len(scores)
+    texts = [text.get_text() for text in ax.texts]
+    assert texts.count("no skill") == texts.count("infinite") == 1
+    assert sum(text.startswith("score ") for text in texts) <= 1
+
+
+def test_other_rows_or_another_scale_are_refused_beside_an_earlier_display(rows):
+    y, models = rows
+    ax = DecompositionDisplay.from_predictions(y, models["sharp"], costs=(0.1, 0.4)).ax_
+    for rows_of, scale in ((1 - y, "regret"), (y, "loss")):
+        with pytest.raises(ValueError, match="ax shows decompositions of other rows or on another scale"):
+            DecompositionDisplay.from_predictions(rows_of, models["sharp"], costs=(0.1, 0.4), scale=scale, ax=ax)
+    assert len(_axes.drawn(ax, _axes.MODEL)) == 1

@@ -386,7 +386,7 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; by default a new figure.
+            Where to draw, beside what is there; by default a new figure.
         corrected : bool, default False
             Whether to draw the corrected scores instead of those that the model gives.
         scale : {"logit", "log", "linear"}, default "logit"
@@ -664,6 +664,8 @@ class BinnedReliabilityDisplay(_axes.PredictionsDisplay):
 
 _MARGIN = 0.12  # share of the width that holds the models of infinite miscalibration
 _MARKER_SIZE = 7.0
+_SCORES = "stakes scores"  # lines of equal score and the margin, which a later display draws anew
+_TERMS = "stakes_terms"  # attribute of a point that says which decomposition it shows
 
 
 class DecompositionDisplay(_axes.PredictionsDisplay):
@@ -785,7 +787,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; by default a new figure.
+            Where to draw, beside what is there; by default a new figure.
         legend : {"auto", "inside", "below"} or None, default "auto"
             Where the legend goes: inside the axes where it is short, else below them if the figure is new or has a
             layout engine.
@@ -798,7 +800,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         Raises
         ------
         ValueError
-            For invalid settings.
+            For invalid settings, or axes that show decompositions of other rows or on another scale.
         ImportError
             If matplotlib is not installed (``pip install 'stakes[plot]'``).
 
@@ -818,9 +820,10 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
 
     def _draw(self, parts: list[Decomposition]) -> None:
         scale = parts[0].scale
-        right = _limit([p.miscalibration for p in parts]) or _limit([p.discrimination for p in parts]) or 1.0
-        top = _limit([p.discrimination for p in parts]) or 0.5 * right
-        infinite = any(p.miscalibration == math.inf for p in parts)
+        every = [*self._earlier(parts[0]), *parts]
+        right = _limit([p.miscalibration for p in every]) or _limit([p.discrimination for p in every]) or 1.0
+        top = _limit([p.discrimination for p in every]) or 0.5 * right
+        infinite = any(p.miscalibration == math.inf for p in every)
         edge = right / (1.0 - _MARGIN) if infinite else right
         self.ax_.set(xlim=(-0.03 * right, edge), ylim=(-0.04 * top, top))
         self.ax_.set(xlabel=_axes.plain(f"Miscalibration ({scale})"), ylabel=_axes.plain(f"Discrimination ({scale})"))
@@ -833,6 +836,18 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         self.ax_.xaxis.set_major_locator(_axes.few_ticks(self.ax_, room=45.0))
         for axis in (self.ax_.xaxis, self.ax_.yaxis):
             axis.set_major_formatter("{x:.6g}")
+
+    def _earlier(self, like: Decomposition) -> list[Decomposition]:
+        """Decompositions that these axes show already; their lines of equal score and margin are removed."""
+        found = [getattr(line, _TERMS) for line in self.ax_.lines if hasattr(line, _TERMS)]
+        for other in found:
+            same_rows = np.isclose(other.uncertainty, like.uncertainty, rtol=1e-6, atol=0.0, equal_nan=True)
+            if other.scale != like.scale or not same_rows:
+                raise ValueError("ax shows decompositions of other rows or on another scale: draw these elsewhere.")
+        for artist in [*self.ax_.lines, *self.ax_.texts, *self.ax_.patches]:
+            if artist.get_gid() == _SCORES:
+                artist.remove()
+        return found
 
     def _draw_score_lines(self, uncertainty: float, right: float, top: float) -> list[Line2D]:
         if not math.isfinite(uncertainty):
@@ -853,7 +868,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
             is_reference = level == uncertainty
             color = _axes.REFERENCE_COLOUR if is_reference else _axes.GUIDE_COLOUR
             start = uncertainty - level  # discrimination where miscalibration is zero
-            lines.append(self.ax_.axline((0.0, start), slope=1.0, color=color, linewidth=0.8, zorder=1.0))
+            lines.append(self.ax_.axline((0.0, start), slope=1.0, color=color, linewidth=0.8, zorder=1.0, gid=_SCORES))
             if is_reference:
                 self._label_score_line(start, right, top, "no skill")
             elif self._label_score_line(start, right, top, f"{word}{level:.4g}"):
@@ -872,12 +887,14 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         box = {"facecolor": self.ax_.get_facecolor(), "edgecolor": "none", "pad": 0.5}
         turned: Any = {"rotation": 45.0, "transform_rotates_text": True, "rotation_mode": "anchor"}
         look: Any = {"ha": "right", "va": "center", "color": _axes.REFERENCE_COLOUR, "bbox": box, "zorder": 1.1}
+        look["gid"] = _SCORES
         self.ax_.annotate(text, (end, end + start), fontsize=_axes.SMALL, **turned, **look)
         return True
 
     def _draw_margin(self, right: float, edge: float) -> None:
-        self.ax_.axvspan(right, edge, facecolor=self.ax_.get_facecolor(), zorder=1.2)
-        self.ax_.axvline(right, color=_axes.REFERENCE_COLOUR, linewidth=0.8, linestyle=":", zorder=1.3)
+        self.ax_.axvspan(right, edge, facecolor=self.ax_.get_facecolor(), zorder=1.2, gid=_SCORES)
+        line: Any = {"color": _axes.REFERENCE_COLOUR, "linewidth": 0.8, "linestyle": ":", "zorder": 1.3}
+        self.ax_.axvline(right, **line, gid=_SCORES)
         place = (0.5 * (right + edge), 0.02)
         look: Any = {
             "rotation": 90.0,
@@ -885,6 +902,7 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
             "va": "bottom",
             "fontsize": _axes.SMALL,
             "color": _axes.REFERENCE_COLOUR,
+            "gid": _SCORES,
         }
         self.ax_.annotate("infinite", place, xycoords=("data", "axes fraction"), **look)
 
@@ -900,10 +918,13 @@ class DecompositionDisplay(_axes.PredictionsDisplay):
         look |= {"markeredgecolor": "white", "markeredgewidth": 0.8}
         lines = []
         for index, (name, parts) in enumerate(self.decompositions.items(), start=before):
-            style = _axes.model_style(index)
-            x = infinite_at if parts.miscalibration == math.inf else parts.miscalibration
-            points = [x], [parts.discrimination]
-            lines += self.ax_.plot(*points, color=style.color, marker=style.marker, label=_axes.plain(name), **look)
+            style, points = _axes.model_style(index), ([parts.miscalibration], [parts.discrimination])
+            (line,) = self.ax_.plot(*points, color=style.color, marker=style.marker, label=_axes.plain(name), **look)
+            setattr(line, _TERMS, parts)
+            lines.append(line)
+        for line in self.ax_.lines:
+            if hasattr(line, _TERMS) and getattr(line, _TERMS).miscalibration == math.inf:
+                line.set_xdata([infinite_at])
         return lines
 
 
