@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -461,3 +463,22 @@ def test_very_many_thresholds_are_thinned_between_those_that_are_infinite(ends):
     assert tuple(few.threshold[[0, -1]]) == tuple(asked[[0, -1]])  # nothing is cut off at either end
     assert np.diff(few.threshold[np.isfinite(few.threshold)]).max() < 0.02
     assert ThresholdDisplay(table).plot(value=None, legend=None).ax_.get_xlim() == (-3.0, 3.0)
+
+
+@pytest.mark.parametrize("inches", [3.5, 6.5])
+@pytest.mark.parametrize(
+    "bounds", [(3e-5, 4e-5), (1e-9, 2e-9), (2.1e-4, 2.15e-4), (0.999965, 0.999975), (0.5, 0.50001)]
+)
+def test_thresholds_in_a_narrow_range_of_log_odds_are_named(bounds, inches):
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(inches, 2.5)).add_subplot()
+    regret_curve([0, 1], [0.3, 0.6]).plot(ax, bounds=bounds, x_scale="log-odds")
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    named = [label for label in ax.get_xticklabels() if low <= label.get_position()[0] <= high]
+    assert len(named) >= 2
+    for label in named:
+        assert float(label.get_text().removesuffix("%")) / 100.0 == pytest.approx(label.get_position()[0], rel=1e-12)
+    boxes = sorted((label.get_window_extent().x0, label.get_window_extent().x1) for label in named)
+    assert all(first[1] < second[0] for first, second in pairwise(boxes))

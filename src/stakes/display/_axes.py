@@ -160,6 +160,7 @@ Range = tuple[float, float]
 SMALL = "small"
 _ODDS_AXIS = "stakes odds"
 _TICK_POINTS = 38.0  # room for one label such as "1:1000"
+_LONG_TICK_POINTS = 75.0  # or "99.9968%"
 CHARACTER = 0.55  # mean width of a character, in font sizes
 OF_AMOUNTS = "Cost ratio (1/2: amounts as stated)"
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
@@ -279,7 +280,8 @@ def _place_cost_ticks(ax: Axes) -> None:
     gap = min(_TICK_POINTS / max(width_in_points(ax), 1.0), 0.4)
     logarithmic = ax.get_xscale() == "logit"
     if logarithmic:
-        ax.xaxis.set_major_locator(_fixed(percent_ticks(low, high, gap)))
+        ticks = percent_ticks(low, high, gap)  # none of them may lie in a narrow range, where even steps do
+        ax.xaxis.set_major_locator(_fixed(ticks) if len(ticks) > 1 else few_ticks(ax, room=_LONG_TICK_POINTS))
     else:
         ax.xaxis.set_major_locator(few_ticks(ax))
     for odds in _odds_axes(ax):
