@@ -87,3 +87,22 @@ def test_a_band_finds_its_curve_whatever_its_name(plt):
         band = confidence_band(Y, P, "net_benefit", name=name).plot(curve.ax_)
         assert band.lines_ == curve.lines_
         plt.close("all")
+
+
+@pytest.mark.parametrize("display", [DecisionCurveDisplay, RocCurveDisplay])
+def test_a_very_long_name_leaves_the_others_in_the_picture(display):
+    ends = ("January", "June")
+    models = {"short": P, **{f"$ {'x' * 300} {end}": P ** (1.1 + k) for k, end in enumerate(ends)}}
+    shown = display.from_predictions(Y, models)
+    shown.figure_.canvas.draw()
+    (legend,) = shown.figure_.legends
+    assert all(shown.figure_.bbox.contains(*corner) for corner in legend.get_window_extent().get_points())
+    names = [text.get_text() for text in legend.get_texts()]
+    assert len({*names}) == 3
+    assert [end for end in ("short", *ends) if not any(end in name for name in names)] == []
+
+
+def test_characters_that_no_font_has_are_named():
+    shown = DecisionCurveDisplay.from_predictions(Y, {"a\tb": P, "c\u202ed": P**2})
+    assert [line.get_label() for line in shown.lines_] == [r"a\tb", r"c\u202ed"]
+    shown.figure_.canvas.draw()

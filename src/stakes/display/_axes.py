@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from stakes.base.validation import Floats, by_name, check_choice, check_same_order
 from stakes.core.score_table import ScoreTable
 from stakes.curves import Curve, SmoothCalibrationCurve
-from stakes.outputs.text import percent
+from stakes.outputs.text import percent, short_names, shorten, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,6 +162,7 @@ _ODDS_AXIS = "stakes odds"
 _TICK_POINTS = 38.0  # room for one label such as "1:1000"
 _LONG_TICK_POINTS = 75.0  # or "99.9968%"
 CHARACTER = 0.55  # mean width of a character, in font sizes
+_LABEL_SHARE = 0.8  # of the width of a figure, at which a label of a legend is cut
 OF_AMOUNTS = "Cost ratio (1/2: amounts as stated)"
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
@@ -367,8 +368,11 @@ def shade_bounds(ax: Axes, bounds: Range | None) -> Polygon | Rectangle | None:
 
 
 def plain(text: object) -> str:
-    """Write a text as it is: dollars begin no formula, and legends leave out no name that begins with "_"."""
-    escaped = str(text).replace("$", r"\$")
+    """Write a text as it is: dollars begin no formula, and legends leave out no name that begins with "_".
+
+    Characters that no font has, such as a tab, are named.
+    """
+    escaped = visible(str(text), keep="\n").replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
@@ -396,7 +400,7 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
         return
     check_choice(legend, "legend", ("auto", "inside", "below"))
     entries = sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] == BOUNDS_LABEL)
-    handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
+    handles, labels = [handle for handle, _ in entries], _short_labels([label for _, label in entries], figure_of(ax))
     if not handles or labels == ["model"]:
         return
     if legend == "auto":
@@ -409,6 +413,17 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
         anchor = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": _below(ax)}
         columns = _columns(labels, _room_below(ax))
         ax.legend(handles, labels, ncols=columns, borderaxespad=0.0, **anchor, **_PLAIN)
+
+
+def _short_labels(labels: Sequence[str], figure: Figure) -> list[str]:
+    """Labels of a legend, the middle of very long ones left out, beside which no other could be read."""
+    names = [label.replace(r"\$", "$") for label in labels]
+    longest = max(int(_LABEL_SHARE * 72.0 * float(figure.get_size_inches()[0]) / (CHARACTER * small_font())), 20)
+    short = {name: shorten(name, longest) for name in names}
+    if len({*short.values()}) < len(short):
+        short = short_names(names)
+    pairs = zip(labels, names, strict=True)
+    return [label if len(name) <= longest else plain(short[name]) for label, name in pairs]
 
 
 def _room_below(ax: Axes) -> float:
