@@ -180,7 +180,10 @@ WITH_A_CHOICE = {
         lambda **given: bounded_brier_loss(*ROWS[:2], **given),
         ([*OPEN[0], LEAST], [*OPEN[1], math.nextafter(LEAST, 0.0)]),
     ),
-    "width": (lambda **given: rows_needed(**{**PLANNED, **given}), ([0.01, 0.5], [0, -NEAR, math.nan, math.inf])),
+    "width": (
+        lambda **given: rows_needed(**{**PLANNED, **given}),
+        ([0.01, 0.45], [0, -NEAR, 0.475, math.nan, math.inf]),
+    ),
     "sensitivity": (lambda **given: rows_needed(**{**PLANNED, **given}), OPEN),
     "auc": (lambda **given: rows_needed(question="auc", prevalence=0.3, width=0.1, **given), OPEN),
     "o_to_e": (

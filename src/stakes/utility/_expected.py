@@ -132,7 +132,7 @@ def _methods_by_rates(measure: Measure, zero_division: float) -> dict[str, Way]:
 # neighbours are known (to about 1e-12 / n), they are summed from one candidate to the other.
 
 
-_SAME_VALUE = 1e-12  # relative; bounds on errors may be far larger, above all with unequal weights
+_SAME_VALUE, _SAME_ZERO = 1e-12, 1e-13  # relative, absolute; bounds on errors may be far larger with unequal weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,10 +143,11 @@ class Choice:
     runner_up: int | None
     gap: float  # how much worse it is, nan without one
 
-    def best(self, values: Floats) -> int:
-        """Smallest of the ties whose value, larger is better, is that of the best of them up to rounding."""
-        found = values[self.ties]
-        return int(self.ties[np.argmax(found >= found.max() - _SAME_VALUE * np.abs(found).max())])
+    def best(self, estimate: UtilityEstimate, sign: float) -> int:
+        """Smallest of the ties whose value is that of the best of them up to rounding; sign = -1 minimises."""
+        found, bound = sign * estimate.values[self.ties], float(np.max(estimate.bound(self.ties)))
+        rounding = _SAME_VALUE * float(np.abs(found).max()) + min(bound, _SAME_ZERO)
+        return int(self.ties[np.argmax(found >= found.max() - rounding)])
 
 
 def choose(estimate: UtilityEstimate, sign: float) -> Choice:
@@ -476,7 +477,7 @@ class ExpectedUtility(Tabular):
             batch = Batch.of(tilted(self._prob, slope, shift))
             batch = batch if self.ranking.descending else batch.reversed()
             estimate = estimate_curve(batch, self.measure, self.zero_division, "auto")
-            best_k = choose(estimate, sign).best(sign * estimate.values)
+            best_k = choose(estimate, sign).best(estimate, sign)
             found.append((best_k, estimate.values[best_k], estimate.values[self.best_k]))
         best, best_utility, utility = map(np.array, zip(*found, strict=True))
         return Sensitivity(pairs[:, 0], pairs[:, 1], best, best_utility, utility, self.best_k)
@@ -709,7 +710,7 @@ def _ranking(measure: Measure, n: int, zero_division: float) -> RankingPrinciple
 
 def _result(batch: Batch, estimate: UtilityEstimate, choice: Choice, **asked: Any) -> ExpectedUtility:
     sign, ranking = 1.0 if asked["measure"].higher_is_better else -1.0, asked["ranking"]
-    best = choice.best(sign * estimate.values)
+    best = choice.best(estimate, sign)
     threshold = float(batch.yes[best - 1]) if best else (np.inf if ranking.descending else -np.inf)
     certificate = _certificate(estimate, choice, ranking, weighted=asked["_weight"] is not None)
     return ExpectedUtility(
