@@ -340,3 +340,10 @@ def test_the_order_of_weighted_rows_of_one_probability_changes_neither_value_nor
         np.testing.assert_allclose(result.curve, results[0].curve, atol=1e-13)
         assert result.predict()[np.argsort(order)].tolist() == results[0].predict().tolist()
         assert result.predict().sum() == result.best_k
+
+
+def test_of_values_around_zero_that_differ_by_rounding_the_smallest_number_of_rows_is_taken():
+    """Rows of one probability tell nothing apart: the expected correlation is 0 whichever are acted on."""
+    result = expected_utility([0.5, 0.5, 0.5], MCC())
+    assert result.curve == pytest.approx(0.0, abs=1e-15)
+    assert (result.best_k, result.ties.tolist()) == (0, [0, 1, 2, 3])

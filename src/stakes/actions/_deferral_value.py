@@ -451,9 +451,9 @@ def evaluate_deferral(
     if rule == "score":
         return deferred_of(asked, sample, option, cap, codes=codes)
     # folds and draws depend on the places of rows, so that these are sorted first
-    told = sample.score, sample.y, sample.weight
-    codes = None if codes is None else settled_codes(codes, *told)
-    rng, order = generator(random_state), settled_order(*told, codes)
+    columns = sample.score, sample.y, sample.weight
+    codes = None if codes is None else settled_codes(codes, *columns)
+    rng, order = generator(random_state), settled_order(*columns, codes)
     sample, codes = sample.arranged(order), None if codes is None else codes[order]
     folds = fold_codes(sample.y, check_whole(cv, "cv", 2), codes, rng)
     return deferred_of(asked, sample, option, cap, codes=codes, fitted=(folds, rng))

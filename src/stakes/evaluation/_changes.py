@@ -204,11 +204,11 @@ def _refuse_others(what: str, before: Standings, after: Standings) -> None:
     )
     for name, value in mine.items():
         if value != its[name]:
-            told: dict[str, Any] = {
+            readable: dict[str, Any] = {
                 "models": [", ".join(day.models) for day in (after, before)],
                 "costs": [after.costs, before.costs],
             }
-            one, other = told.get(name, (value, its[name]))
+            one, other = readable.get(name, (value, its[name]))
             alike = "evaluate the rows of both alike"
             raise ValueError(f"{what} needs evaluations of the same {name}, got {one!r} and {other!r}: {alike}.")
     labels = after.options.neg_label, before.options.neg_label

@@ -1011,21 +1011,21 @@ def _read_question(entries: JsonReader) -> Question:
     return Question(costs, *asked)
 
 
-def _check_derived(entries: JsonReader, reference: Reference | None, told: dict[str, Any]) -> None:
+def _check_derived(entries: JsonReader, reference: Reference | None, kept: dict[str, Any]) -> None:
     """Refuse bounds that are not those of the costs where nobody named them, and a centre that nobody would take."""
-    if reference is None and not told["shift"]:
+    if reference is None and not kept["shift"]:
         return
     try:
-        most = largest_cost(told["costs"])
+        most = largest_cost(kept["costs"])
     except ValueError as error:
         raise entries.broken("costs", f"whole ({str(error).removesuffix('.')})") from None
     wanted = {"largest": most} if reference is not None else {"shift": most, "largest": 2.0 * most}
     if reference is not None and reference.mean > 0.0:
         wanted["centre"] = reference.mean
     for name, value in wanted.items():
-        if not math.isclose(told[name], value, rel_tol=_EXACT):
+        if not math.isclose(kept[name], value, rel_tol=_EXACT):
             source = "reference.mean" if name == "centre" else "costs"
-            raise entries.broken(name, f"{value:.10g}, as {source} says, got {told[name]:.10g}")
+            raise entries.broken(name, f"{value:.10g}, as {source} says, got {kept[name]:.10g}")
 
 
 def _read_reference(mine: JsonReader, largest: float) -> Reference:
