@@ -106,3 +106,10 @@ def test_characters_that_no_font_has_are_named():
     shown = DecisionCurveDisplay.from_predictions(Y, {"a\tb": P, "c\u202ed": P**2})
     assert [line.get_label() for line in shown.lines_] == [r"a\tb", r"c\u202ed"]
     shown.figure_.canvas.draw()
+
+
+def test_a_very_long_name_leaves_axes_beside_others_their_width(plt):
+    figure, axes = plt.subplots(2, 2, figsize=(12, 9), layout="constrained")
+    RocCurveDisplay.from_predictions(Y, {"x" * 200: P, "short": P**2}, ax=axes[0, 0])
+    figure.canvas.draw()
+    assert all(ax.get_position().width > 0.35 for ax in (axes[0, 1], axes[1, 0], axes[1, 1]))  # the first is square

@@ -162,8 +162,8 @@ _ODDS_AXIS = "stakes odds"
 _TICK_POINTS = 38.0  # room for one label such as "1:1000"
 _LONG_TICK_POINTS = 75.0  # or "99.9968%"
 CHARACTER = 0.55  # mean width of a character, in font sizes
-_LABEL_SHARE = 0.8  # of the width of a figure, at which a label of a legend is cut
 OF_AMOUNTS = "Cost ratio (1/2: amounts as stated)"
+_SHORTEST_LABEL = 20  # characters of a label of a legend that are always written
 _HANDLE = 4.2  # a legend's handle and the space around it, in font sizes
 _PLAIN: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "columnspacing": 1.2}
 _NEARLY_ALL = 0.7  # scores that reach this far make the whole axis worth showing
@@ -400,11 +400,12 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
         return
     check_choice(legend, "legend", ("auto", "inside", "below"))
     entries = sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] == BOUNDS_LABEL)
-    handles, labels = [handle for handle, _ in entries], _short_labels([label for _, label in entries], figure_of(ax))
+    handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
     if not handles or labels == ["model"]:
         return
     if legend == "auto":
         legend = "below" if new or figure_of(ax).get_layout_engine() is not None else "inside"
+    labels = _short_labels(labels, width_in_points(ax) if legend == "inside" else _room_below(ax))
     if legend == "inside":
         ax.legend(handles, labels, fontsize=SMALL, loc="best", framealpha=0.85)
     elif new:
@@ -415,10 +416,10 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
         ax.legend(handles, labels, ncols=columns, borderaxespad=0.0, **anchor, **_PLAIN)
 
 
-def _short_labels(labels: Sequence[str], figure: Figure) -> list[str]:
-    """Labels of a legend, the middle of very long ones left out, beside which no other could be read."""
+def _short_labels(labels: Sequence[str], width: float) -> list[str]:
+    """Labels of a legend of a width in points, the middle left out of those that are longer."""
     names = [label.replace(r"\$", "$") for label in labels]
-    longest = max(int(_LABEL_SHARE * 72.0 * float(figure.get_size_inches()[0]) / (CHARACTER * small_font())), 20)
+    longest = max(int((width / small_font() - _HANDLE) / CHARACTER), _SHORTEST_LABEL)
     short = {name: shorten(name, longest) for name in names}
     if len({*short.values()}) < len(short):
         short = short_names(names)
