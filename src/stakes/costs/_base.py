@@ -95,9 +95,10 @@ class CostDistribution(ABC):
     def row_loss(self, positive: NDArray[np.bool_], score: Floats) -> Floats:
         """Integrated cost of each row: ``positive_loss`` where it is positive, else ``negative_loss``."""
         loss = np.empty(len(score))
-        negative = ~positive
-        loss[negative] = self.negative_loss(score[negative])
-        loss[positive] = self.positive_loss(score[positive])
+        # by places, as masks of irregular truth values take four times as long
+        for mine, of_class in ((~positive, self.negative_loss), (positive, self.positive_loss)):
+            places = np.flatnonzero(mine)
+            loss[places] = of_class(score.take(places))
         return loss
 
     @abstractmethod

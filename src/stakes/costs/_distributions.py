@@ -76,7 +76,8 @@ class _Atoms(CostDistribution):
             return np.asarray(sums[np.searchsorted(self._values, s, side=side)])[()]
         # one comparison is a tenth of the work of a search; nan lies beyond every atom, as there
         before = s <= self._values[0] if side == "left" else s < self._values[0]
-        return np.where(before, sums[0], sums[1])[()]
+        # one of the sums is zero, and a product does not wait for each row's choice
+        return np.asarray(before * sums[0] if sums[0] else ~before * sums[1])[()]
 
     def density(self, c: ArrayLike) -> Floats:
         return np.zeros_like(np.asarray(c, dtype=float))
@@ -345,7 +346,7 @@ class Uniform(_Bounded):
         # both classes: half of (t - y)**2 - (best - y)**2, as (best - t) ((y - best) + (y - t)) / 2
         t = np.clip(score, self.low, self.high)
         y = positive.astype(np.float64)
-        best = np.where(positive, self.high, self.low)
+        best = y * self.high + (1.0 - y) * self.low  # products do not wait for each row's choice
         loss = y - best
         best -= t
         y -= t

@@ -207,9 +207,11 @@ class AmountLaw(NamedTuple):
     def lines(self, outcome: RowCosts, score: Floats | float) -> Floats:
         """Mean cost of each row, and its cost as a negative and as a positive."""
         each = outcome.mistakes(self.measure.negative_loss(score), self.measure.positive_loss(score))
-        right = outcome.right
-        charged = outcome.correct + np.where(outcome.y, each[1], each[0])
-        return np.stack([charged, right[0] + each[0], right[1] + each[1]])
+        found = np.empty((3, len(outcome.y)))
+        np.add(outcome.correct, np.where(outcome.y, each[1], each[0]), out=found[0])
+        for line, right, mistake in zip(found[1:], outcome.right, each, strict=True):
+            np.add(right, mistake, out=line)
+        return found
 
 
 def law_of(outcome: RowCosts, costs: CostDistribution, scale: str) -> AmountLaw:
