@@ -205,6 +205,23 @@ def test_few_of_many_equal_models_shown_are_held_to_the_standard_of_all():
     assert told.p_best == alone.p_best
 
 
+@pytest.mark.parametrize("tried", [3, 5])
+def test_models_tried_and_not_shown_are_like_those_shown_in_whatever_order_these_stand(tried):
+    """A cheap model and a dear one: the third is as cheap as the cheap one, so that choosing among them flatters."""
+    means, covariance = np.array([1.0, 9.0]), np.diag([1.0, 0.5])
+    places = [[0, 1], [1, 0]]
+    asked = [
+        Contest(("cheap", "dear") if k[0] == 0 else ("dear", "cheap"), 2, means[k], covariance[np.ix_(k, k)], 500)
+        for k in places
+    ]
+    first, second = (select(each, n_tried=tried) for each in asked)
+    cheap = (tried + 1) // 2  # of those tried; the others never come first
+    draws = np.random.default_rng(1).standard_normal((100_000, cheap)).min(axis=1)
+    for found in (first, second):
+        assert found.corrected_cost == pytest.approx(1.0 - draws.mean(), abs=0.02)
+    assert second.expected_regret == pytest.approx(first.expected_regret, rel=0.03)
+
+
 def test_a_model_whose_cost_has_no_error_leaves_the_correction_for_models_not_shown():
     """One that acts on all at a stated prevalence, far from best, changes nothing of what is said of the others."""
     covariance = np.zeros((4, 4))

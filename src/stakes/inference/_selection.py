@@ -619,10 +619,13 @@ class _Field:
         What models not shown cost on these rows is unknown: as much as those shown without their gain from selection,
         and an error of their own.
         """
-        hidden = self.places < 0
-        own = math.sqrt(self.variance[-1, 0] / 2.0)  # of the errors that two models do not share
+        hidden, error = self.places < 0, np.sqrt(np.diag(self.covariance))
+        shown = ~(hidden | self.is_reference) & (error > 0.0)
+        covariance = self.covariance[np.ix_(hidden, shown)]
+        shared = (covariance / np.outer(error[hidden], error[shown])).mean(axis=1)  # by two models, on average
+        own = error[hidden] * np.sqrt(np.clip(1.0 - shared, 0.0, 1.0))
         errors, rng = self.errors.copy(), np.random.default_rng(np.count_nonzero(hidden))
-        errors[hidden] += own * rng.standard_normal(errors[hidden].shape)
+        errors[hidden] += own[:, None] * rng.standard_normal(errors[hidden].shape)
         return largest_of_draws(-self.means - gain * hidden, errors).excess
 
     def more_than(self, first: int, tried: _Field, level: float) -> Differences:
@@ -808,7 +811,8 @@ def _with_untried(
 ) -> tuple[Floats, Floats, Floats]:
     """Add models that were tried and not shown, with the mean and correlation of those shown, which come first.
 
-    One shown model gives no correlation: the others are then taken as uncorrelated, which is conservative.
+    They are like those shown in turn, the cheapest and least certain first, whatever the order of the models. One shown
+    model gives no correlation: the others are then taken as uncorrelated, which is conservative.
     """
     count = len(means)
     extra = 0 if n_tried is None else max(n_tried - models, 0)
@@ -828,7 +832,9 @@ def _with_untried(
     wide[:count, count:] = slope * correlation[:, known].mean(axis=1)[:, None]
     wide[count:, :count] = wide[:count, count:].T
     np.fill_diagonal(wide[count:, count:], 1.0)
-    like = np.concatenate([np.arange(count), known[np.arange(extra) % len(known)]])
+    in_turn = known[np.argsort(-error[known], kind="stable")]
+    in_turn = in_turn[ascending(means[in_turn])]
+    like = np.concatenate([np.arange(count), in_turn[np.arange(extra) % len(in_turn)]])
     draws, rng = errors[:, : draws_of(count + extra)], np.random.default_rng(extra)
     untried = slope * (draws[known] / error[known, None]).mean(axis=0)
     untried = untried + math.sqrt(max(shared - slope**2 * average, 0.0)) * rng.standard_normal(draws.shape[1])
