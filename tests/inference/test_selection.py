@@ -454,3 +454,20 @@ def test_a_copy_at_a_harm_is_never_the_best_wherever_it_stands():
     for names in (list(models), list(models)[::-1], ["other", "copy", "model"]):
         found = evaluate(y, {name: models[name] for name in names}, costs=(0.02, 0.06), harm={"copy": 0.05})
         assert set(found.selection.possible) == {"model", "other", "treat all"}
+
+
+@pytest.mark.parametrize(("stated", "most"), [(None, 0.775), (0.5, 0.5 * 0.225 + 0.5 * 0.775)])
+def test_no_limit_lies_beyond_what_decisions_can_cost(stated, most):
+    """Two positives of forty rows tell next to nothing; a mean cost lies between 0 and that of nothing but mistakes."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([1, 0], [2, 38])
+    models = {"a": rng.random(40), "b": rng.random(40), "c": 0.5 * y + 0.5 * rng.random(40)}
+    options = {"costs": (0.05, 0.4), "prevalence": stated, "incumbent": "a"}
+    found, alone = evaluate(y, models, **options), select_best(y, models, **options)
+    for _, low, high in found.more_than_first.values():
+        assert -most - 1e-12 <= low <= high <= most + 1e-12
+    for selection in (found.selection, alone):
+        assert all(each.limit <= most + 1e-12 for each in selection.against.values())
+        assert all(-1e-12 <= low <= high <= most + 1e-12 for low, high in selection.intervals.values())
+        if stated:
+            assert max(high for _, high in selection.intervals.values()) == pytest.approx(most)

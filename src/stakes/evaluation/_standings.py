@@ -64,13 +64,12 @@ def contest_of(
     """Let the models and the references compete on the scale of the options; None where nothing is sure."""
     if options.rule == "optimal":
         return None
-    worst = float(options.costs.negative_loss(np.inf)), float(options.costs.positive_loss(-np.inf))
     return moments.contest(
         (*models, *REFERENCES),
         len(models),
         n_rows,
         factor=options.factor,
-        highest=options.factor * (max(worst) + float(options.harms(models).max())),
+        highest=options.factor * (moments.highest + float(options.harms(models).max())),
     )
 
 

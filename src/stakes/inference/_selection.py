@@ -637,13 +637,14 @@ class _Field:
         critical = tried.critical_of_pairs(self.is_reference, first, level)
         places = np.arange(len(self.means))
         others = places[(self.same != self.same[first]) & (places != first)]
+        span = self.contest.highest - self.contest.lowest
         found = dict.fromkeys(self.contest.names, (math.nan, math.nan, math.nan))
         found |= dict.fromkeys((self.names[k] for k in places if k not in others), (0.0, 0.0, 0.0))
         reach = self.spread(others, first).reach(critical) if len(others) else np.empty(0)
         gaps = self.means[others] - self.means[first]
         gaps = np.where(np.abs(gaps) <= EQUAL * (np.abs(self.means[others]) + abs(self.means[first])), 0.0, gaps)
         for k, gap, far in zip(others, gaps, reach, strict=True):
-            found[self.names[k]] = float(gap), float(gap - far), float(gap + far)
+            found[self.names[k]] = float(gap), max(float(gap - far), -span), min(float(gap + far), span)
         return found
 
     def intervals(self, critical: float) -> Intervals:
@@ -750,7 +751,8 @@ class _Field:
         critical = max(float(np.quantile(largest, one_sided)), _normal(one_sided))
         reach = self.spread(np.full(len(others), place), others).reach(critical)
         gaps = self.means[place] - self.means[others]
-        limits = np.where(self.same[others] == self.same[place], 0.0, gaps + reach)
+        most = np.minimum(gaps + reach, self.contest.highest - self.contest.lowest)
+        limits = np.where(self.same[others] == self.same[place], 0.0, most)
         pairs = zip(gaps.tolist(), limits.tolist(), strict=True)
         return {self.names[k]: Against(*pair) for k, pair in zip(others, pairs, strict=True)}
 

@@ -160,12 +160,13 @@ class Contest {
       }
     }));
     const critical = largestQuantile(makers, level, true);
+    const span = Math.max(...this.decisions.most); // a cost is not negative
     return this.spreadOver([NaN, NaN, NaN], (k) => {
       if (this.same[k] === this.same[first]) {
         return [0, 0, 0];
       }
       const [gap, far] = [this.means[k] - this.means[first], this.reach(k, first, critical)];
-      return [gap, gap - far, gap + far];
+      return [gap, Math.max(gap - far, -span), Math.min(gap + far, span)];
     });
   }
 

@@ -1027,8 +1027,10 @@ class CostRows:
             raise ValueError(f"y_true must hold at least two rows, got {len(self.y)}.")
         with np.errstate(invalid="ignore"):  # an infinite loss has no spread
             means, covariance = self.means, self.covariance()
-        most, reason = float(self.largest.max()), self._design.unsure
-        return Contest(names, n_models, means, covariance, len(self.y), self.spread, most, reason=reason)
+        most = self.largest.max(axis=1)
+        highest = float(most[self.y.astype(int)] @ self.weight / self.weight.sum() if self.by_class else most.max())
+        reason = self._design.unsure
+        return Contest(names, n_models, means, covariance, len(self.y), self.spread, highest, reason=reason)
 
     def spread(self, a: validation.Integers, b: validation.Integers) -> Spread:
         """Variance of a less b, computed from the rows; -1 is no cost at all."""
