@@ -205,7 +205,8 @@ def evaluate_horizons(
     outcome : TimeToEvent
         Rows; its own horizon is not used, unless ``censoring=`` gave probabilities, which hold for that one alone.
     y_prob : mapping of str to array_like of shape (n, k)
-        Probability of the event by each of the k horizons, 1 - S(t), by model.
+        Probability of the event by each of the k horizons, 1 - S(t), by model. Columns stand in the order of
+        ``horizons``, also in a frame, whose names of columns are not read.
     horizons : array_like of shape (k,)
         Times > 0, ascending, none beyond the follow-up.
     threshold : float, optional
