@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_softmax, logit, softmax
 from scipy.stats import chi2, norm
 
@@ -265,6 +265,19 @@ def test_intervals_of_the_implied_weight_cover():
         slope += found.slope_ci_low <= 1.0 <= found.slope_ci_high
     assert 247 <= share <= 293  # 270 expected, 5.2 of standard error
     assert 247 <= slope <= 293
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 40.0])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_scale_of_weights_does_not_matter_where_scores_separate_the_classes(factor, uneven):
+    y, scores = np.repeat([0, 1], 8), np.linspace(0.1, 0.9, 16)
+    w = np.linspace(0.5, 2.0, 16) if uneven else np.ones(16)
+    # with an infinite slope every row is fitted exactly; the intercept alone at slope 1 is fitted by a root
+    shift = brentq(lambda c: w @ (expit(logit(scores) + c) - y), -10.0, 10.0)
+    gain = 2.0 * w @ np.logaddexp(0.0, np.where(y == 1, -1.0, 1.0) * (logit(scores) + shift))
+    effect = (w @ w) / w.sum()
+    found = implied_weight(y, scores, sample_weight=factor * w)
+    assert found.slope_p_value == pytest.approx(chi2.sf(gain / effect, 1), rel=1e-9)
 
 
 def test_weights_widen_the_interval_of_the_implied_weight(weighted):

@@ -525,7 +525,7 @@ def _slope(table: ScoreTable, fixed: LogisticFit, free: LogisticFit, z: float) -
         return (math.nan,) * 4
     gain = 2.0 * (free.log_likelihood - fixed.log_likelihood)
     if free.status:
-        return free.slope, math.nan, math.nan, chi2_tail(gain, 1)
+        return free.slope, math.nan, math.nan, chi2_tail(gain / design_effect(table, free), 1)
     variance = float(sandwich(table, free)[1, 1])
     half = z * math.sqrt(variance)
     p_value = chi2_tail(gain * float(free.covariance[1, 1]) / variance, 1)
