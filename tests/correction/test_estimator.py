@@ -13,10 +13,11 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -666,3 +667,54 @@ def test_weights_are_constant_within_classes_whatever_their_unit(size, apart, co
     X = np.random.default_rng(0).normal(size=(40, 2))
     weight = size * (1.0 + y) * (1.0 + apart * (np.arange(40) // 2 % 2))
     assert bool(LossCorrectedClassifier().fit(X, y, sample_weight=weight).sources_) == constant
+
+
+@pytest.mark.parametrize(("labels", "weights"), [([1, 2], {1: 5.0}), ([1, 2, 3], {1: 5.0, 2: 2.0}), ([0, 2], {0: 2.0})])
+def test_weights_that_boosting_gives_to_places_of_labels_are_not_undone_by_label(three, labels, weights):
+    X, y, other = three
+    names = np.array(labels)[np.minimum(y, len(labels) - 1)]
+    model = HistGradientBoostingClassifier(class_weight=weights, max_iter=1, max_leaf_nodes=2)
+    by_place = np.array([weights.get(k, 1.0) for k in range(len(labels))])
+    if labels == [0, 2]:  # the same by label and by place
+        found = LossCorrectedClassifier(model).fit(X, names)
+        assert found.class_weight_.tolist() == by_place.tolist() == [2.0, 1.0]
+        return
+    with pytest.raises(ValueError, match=r"numbers these before it weighs them.* Pass class_weight="):
+        LossCorrectedClassifier(model).fit(X, names)
+    model.set_params(class_weight=None)
+    rows = by_place[np.searchsorted(labels, names)]
+    found = LossCorrectedClassifier(model).fit(X, names, sample_weight=rows)
+    assert found.predict_proba(other) == pytest.approx(
+        undo_class_weight(found.estimator_.predict_proba(other), class_weight=by_place)
+    )
+
+
+@pytest.mark.parametrize("weights", [{0: 1.0, 1: 4.0, 2: 2.0}, "balanced"])
+def test_weights_of_one_class_against_the_others_are_not_undone(three, weights):
+    X, y, _ = three
+    model = SGDClassifier(loss="log_loss", class_weight=weights, random_state=0)
+    with pytest.raises(ValueError, match=r"fits each class against the others.* Pass class_weight="):
+        LossCorrectedClassifier(model).fit(X, y)
+    model.set_params(class_weight=weights if weights == "balanced" else {1: 4.0})
+    two = LossCorrectedClassifier(model).fit(X, np.minimum(y, 1))
+    assert two.class_weight_[1] > two.class_weight_[0]
+
+
+def test_weights_of_rows_are_undone_where_each_class_is_fitted_against_the_others():
+    # each cell of rows is its own population: one indicator for each, so that the fit is the weighted share
+    counts, weights = np.array([[60, 30, 10], [20, 50, 30]]), np.array([1.0, 4.0, 2.0])
+    cell, label = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
+    X = np.eye(2)[cell]
+    model = OneVsRestClassifier(LogisticRegression(C=1e9, fit_intercept=False, max_iter=10_000, tol=1e-12))
+    share = np.array([model.fit(X, label).predict_proba(np.eye(2)), counts / counts.sum(axis=1, keepdims=True)])
+    assert share[0] == pytest.approx(share[1], abs=1e-4)
+    alone = np.array(
+        [
+            LogisticRegression(C=1e9, fit_intercept=False, tol=1e-12, class_weight={True: weights[k]})
+            .fit(X, label == k)
+            .predict_proba(np.eye(2))[:, 1]
+            for k in range(3)
+        ]
+    ).T
+    undone = undo_class_weight(alone / alone.sum(axis=1, keepdims=True), class_weight=weights)
+    assert np.abs(undone - share[1]).max() > 0.03  # which is why they are refused

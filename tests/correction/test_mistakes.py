@@ -114,7 +114,6 @@ def test_mistaken_corrections_are_named(name, options):
             "max_iterations": NO_COUNT,
             "confidence_level": NO_LEVEL,
             "tolerance": ["x", None, 0, True],
-            "random_state": ["x", -1, 1.5],
             "sample_weight": [WEIGHT[:-1], "balanced"],
         }
     ),

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import StackingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingClassifier, StackingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from stakes.base.estimators import (
@@ -216,6 +216,8 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
             _refuse_objective(model, source, _OF_RATIO)
         else:
             _refuse_unweighted(model, f"{key}={value!r}")
+            _refuse_one_against_the_others(model, params, source, n_classes, balanced=isinstance(value, str))
+            _refuse_place_for_label(model, value, source, training)
         if isinstance(value, str) or value is True:
             _refuse_unseen_counts(source, fit, training)
             weights = _from_counts(key, value, fit.y, training, source)
@@ -226,6 +228,30 @@ def _read_params(model: Any, params: Mapping[str, Any], fit: _Fit, training: Tra
         else:
             weights = Classes(n_classes, training.classes).numbers(value, f"the class weight of {name}")
         training.weigh(weights, source)
+
+
+def _refuse_one_against_the_others(
+    model: Any, params: Mapping[str, Any], source: str, n_classes: int, *, balanced: bool
+) -> None:
+    """Refuse weights by class where each of several is fitted against the others, which are weighed as one class."""
+    apart = isinstance(model, SGDClassifier) or params.get("solver") == "liblinear"
+    if n_classes > 2 and (apart or (balanced and params.get("multi_class") == "ovr")):
+        raise ValueError(
+            f"{source} is not undone for {n_classes} classes: {_name(model)} fits each class against the others, and "
+            f"does not weigh these by their own weights. Pass them to fit as sample_weight=. {_INSTEAD}"
+        )
+
+
+def _refuse_place_for_label(model: Any, value: Any, source: str, training: Training) -> None:
+    """Refuse weights by label that scikit-learn's boosting takes for those of the places of the sorted labels."""
+    if not isinstance(model, HistGradientBoostingClassifier) or not isinstance(value, Mapping):
+        return
+    if any(value.get(label, 1.0) != value.get(place, 1.0) for place, label in enumerate(training.classes)):
+        raise ValueError(
+            f"{source} may be taken for the weights of the places 0 to {len(training.classes) - 1} of the sorted "
+            f"labels {training.classes}: {_name(model)} numbers these before it weighs them. Number them so before "
+            f"fit, or pass the weights to fit as sample_weight=. {_INSTEAD}"
+        )
 
 
 def _refuse_unseen_counts(source: str, fit: _Fit, training: Training) -> None:

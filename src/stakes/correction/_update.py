@@ -971,7 +971,6 @@ def estimate_prior(
     confidence_level: float = 0.95,
     tolerance: float = 1e-10,
     max_iterations: int = 500,
-    random_state: int | np.random.Generator | None = 0,
 ) -> PriorEstimate:
     """Estimate the shares of the classes in a new population from probabilities alone, without labels.
 
@@ -994,8 +993,6 @@ def estimate_prior(
         Bound on what a better optimum could add to the mean log likelihood, 1e-14 or more.
     max_iterations : int, default 500
         Steps at most; ``converged`` says whether they sufficed.
-    random_state : int, numpy Generator or None, default 0
-        Has no effect: nothing is drawn.
 
     Returns
     -------
@@ -1025,7 +1022,7 @@ def estimate_prior(
     >>> p = rng.beta(2, 5, 4000)  # right where 2/7 of the cases are positive
     >>> y = rng.random(4000) < p
     >>> fewer = rng.random(4000) < np.where(y, 0.3, 1.0)  # positives are rarer here, and not otherwise different
-    >>> estimate = estimate_prior(p[fewer], training_prior=2 / 7, random_state=0)
+    >>> estimate = estimate_prior(p[fewer], training_prior=2 / 7)
     >>> bool(estimate.ci_low < y[fewer].mean() < estimate.ci_high)
     True
     """
@@ -1048,7 +1045,6 @@ def estimate_prior(
     order = validation.settled_order(*rows.T, weight)
     density, share = rows[order] / before, np.ones(len(rows)) if weight is None else weight[order]
     best, gap, steps = _maximise(density, share, before, stop)
-    validation.generator(random_state)
     ends = np.full((len(before), 2), np.nan)
     for k in range(int(binary), len(before)) if n_resamples else ():
         ends[k] = _share_interval(density, share, best, k, level=level, stop=stop)
