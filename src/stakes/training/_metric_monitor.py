@@ -941,9 +941,10 @@ def lightgbm_metric(
     what they amount to.
 
     LightGBM gives the probability of the label 1; with ``pos_label=0`` that of the label 0 is judged. Its classifier
-    codes other labels in sorted order: "bad" as 0, "good" as 1. It hands over these codes only, so ``pos_label=`` and
-    what ``correct=`` states by class name them: of the labels 1 and 2, 0 is the first and 1 the second. Several classes stand in that order too, for what is
-    given by class and for "ordinal_loss", unless ``labels=`` states another: ``labels=["low", "medium", "high"]``.
+    codes other labels in sorted order: "bad" as 0, "good" as 1. It hands over these codes only, so of two classes
+    ``pos_label=`` and what ``correct=`` states by class name the codes: of labels 1 and 2, 1 is that of the label 2.
+    Several classes stand in that order too, for what is given by class and for "ordinal_loss", unless ``labels=``
+    states another: ``labels=["low", "medium", "high"]``.
 
     Examples
     --------
