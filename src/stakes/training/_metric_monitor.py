@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
 from threading import get_ident
 from typing import Any, Literal, NamedTuple, Self
 
@@ -18,7 +17,6 @@ from stakes.base import validation
 from stakes.base.multiclass import (
     class_columns,
     class_names,
-    index_names,
     is_tensor,
     named_values,
     positive_last,
@@ -32,9 +30,9 @@ from stakes.base.multiclass import (
 from stakes.base.outcome import Outcome
 from stakes.core.score_table import ScoreTable, common_label
 from stakes.correction import FRACTIONS_BY_CLASS, UNBALANCED, undo_class_weight, undo_sampling
-from stakes.costs import CostDistribution
 from stakes.metrics import METRICS, MONEY, Metric, check_parameters, guess_metric
 from stakes.outcomes import MONEY_PER, RowCosts, check_money_per, rows_for_money
+from stakes.training._settings import in_full, settled
 
 # Scores as a model gives them in training become probabilities: weights and sampling undone, logits transformed.
 
@@ -112,7 +110,7 @@ class TrainingScores:
         """Settings that differ from plain probabilities, to compare two monitors."""
         given: dict[str, Any] = {}
         if self.correct is not None:
-            given["correct"] = {name: _settled(value) for name, value in sorted(self.correct.items())}
+            given["correct"] = {name: settled(value) for name, value in sorted(self.correct.items())}
         return given | ({"logits": True} if self.logits else {})
 
     def _positive_last(self, *, first: bool, columns: int, seen: Sequence[Any]) -> dict[str, Any]:
@@ -146,34 +144,6 @@ class TrainingScores:
 
     def _checked(self, scores: NDArray[Any]) -> validation.Floats:
         return validation.check_scores(scores.ravel(), probability=not self.logits).reshape(scores.shape)
-
-
-def _settled(value: Any) -> Any:
-    """Plain values, those of a mapping in the order of its labels."""
-    if isinstance(value, Mapping):
-        return _by_name({name: np.asarray(number).tolist() for name, number in value.items()})
-    return value if isinstance(value, str) else np.asarray(value).tolist()
-
-
-def _in_full(value: Any) -> Any:
-    """Plain values whose text is that of no other setting: with names, and nothing rounded or left out."""
-    value = named_values(value, "a setting")
-    if isinstance(value, Mapping):
-        return _by_name({name: _in_full(each) for name, each in value.items()})
-    if isinstance(value, CostDistribution) and type(value).__repr__ is not CostDistribution.__repr__:
-        return {"costs": value, "sha256": sha256(repr(value._key()).encode()).hexdigest()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_in_full, value)) if type(value) in (list, tuple) else value
-    names = index_names(value), validation.frame_names(value)
-    if np.ndim(value) == 2:
-        plain = validation.to_array(value, "a setting").tolist()
-        return {"rows": names[0], "columns": names[1], "values": plain} if any(names) else plain
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _by_name(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    plain = {name.item() if isinstance(name, np.generic) else name: value for name, value in values.items()}
-    return dict(sorted(plain.items(), key=lambda item: (str(type(item[0])), item[0])))
 
 
 def _probabilities(logits: validation.Floats) -> validation.Floats:
@@ -561,7 +531,7 @@ class MetricMonitor:
         {'metric': 'bounded_brier_loss', 'bounds': '(0.1, 0.2)'}
         """
         given = self.params | self._scores.settings()
-        return {"metric": self.name, **{name: repr(_in_full(value)) for name, value in sorted(given.items())}}
+        return {"metric": self.name, **{name: repr(in_full(value)) for name, value in sorted(given.items())}}
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle a registered metric by name, since its functions may not be picklable."""
