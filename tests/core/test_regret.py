@@ -15,7 +15,7 @@ from oracles import Measure, Rows
 from sklearn.metrics import brier_score_loss, log_loss
 from strategies import GRID, distributions, samples
 
-from stakes import ScoreTable, costs
+from stakes import ScoreTable, costs, expected_regret
 from stakes.base.validation import check_sample
 from stakes.core.options import check_rule, check_units
 from stakes.core.score_table import losses_by_score, regret_at, row_integral, row_losses, table_integral
@@ -424,8 +424,16 @@ def test_unknown_scales_are_refused():
         check_scale("brier", PROPER)
 
 
-def test_regret_of_a_measure_without_mass_is_undefined():
-    assert math.isnan(check_scale("regret", costs.Beta(3000, 30000, 0.9, 0.95))[1])
+@pytest.mark.parametrize(
+    "made", [costs.Beta(3000, 30000, 0.9, 0.95), costs.Uniform(0, 5e-324), costs.Uniform(0, 1e-309)], ids=str
+)
+@pytest.mark.parametrize("scale", ["regret", None])
+def test_regret_of_a_measure_without_mass_is_refused(made, scale):
+    with pytest.raises(ValueError, match=r'^scale="regret" divides by the mass of costs, .* got (Beta|Uniform)\('):
+        check_scale(scale, made)
+    with pytest.raises(ValueError, match=r"which must be at least 2\.23e-308"):
+        expected_regret([0, 1], [0.1, 0.2], costs=made)
+    assert math.isfinite(expected_regret([0, 1], [0.1, 0.2], costs=made, scale="loss"))
 
 
 def test_integer_cost_ratios_do_not_cut_the_threshold():

@@ -23,6 +23,7 @@ from stakes.base.validation import (
     pick_positive_column,
     plain_labels,
     to_array,
+    to_floats,
 )
 from stakes.boundary import fit_boundary
 from stakes.core.options import evaluation_data
@@ -234,6 +235,11 @@ def test_times_are_shown_as_times_with_the_way_to_count_them(library):
     }
     with pytest.raises(ValueError, match=r"^time must be numeric, got datetime\.timedelta\(days=2\) at index 0: count"):
         stakes.TimeToEvent(event=[1, 0], time=columns[library](), horizon=3)
+
+
+def test_a_cell_of_a_table_that_is_no_number_is_named_by_row_and_column():
+    with pytest.raises(ValueError, match=r"^cells must be numeric, got 'x' at index \(1, 0\)\.$"):
+        to_floats(np.array([[1, 2], ["x", 3]], dtype=object), "cells")
 
 
 @pytest.mark.parametrize("unit", ["ns", "us", "s", "D", "Y"])

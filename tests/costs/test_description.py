@@ -105,6 +105,15 @@ def test_malformed_descriptions_are_value_errors(description):
         costs.CostDistribution.from_dict(description)
 
 
+@pytest.mark.parametrize(
+    ("kind", "arguments", "why"),
+    [("flipped_density", {"base": 1}, "has no attribute"), ("density", {"pdf": 1, "low": 0, "high": 1}, "got 1\\.$")],
+)
+def test_kinds_that_hold_a_function_cannot_be_read(kind, arguments, why):
+    with pytest.raises(ValueError, match=rf"^\[.*\] do not describe a cost distribution of kind '{kind}': .*{why}"):
+        costs.CostDistribution.from_dict({"kind": kind, **arguments})
+
+
 def test_a_function_cannot_be_described():
     with pytest.raises(ValueError, match=r"Density holds a function.*PiecewiseLinear"):
         costs.Density(lambda c: c, 0, 1).to_dict()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from cost_cases import BY_NAME, CASES, PROPER, scores_that_matter
@@ -10,6 +12,7 @@ from scipy import integrate, special
 from strategies import GRID, atoms, continuous, distributions, intervals, scores
 
 from stakes import costs
+from stakes.metrics import cost_matrix_loss
 
 AT = np.array([0.0, 1 / 16, 0.1, 1 / 8, 0.3, 1 / 2, 0.8, 15 / 16, 1.0])
 all_cases = pytest.mark.parametrize("case", CASES, ids=str)
@@ -242,6 +245,38 @@ def test_a_factor_must_be_finite_and_positive(factor):
         factor * costs.Uniform()
 
 
+@pytest.mark.parametrize("factor", [2.0**600, 1e-200])
+def test_factors_whose_product_no_float_holds_are_refused(factor):
+    with pytest.raises(
+        ValueError, match=rf"^the factors of a cost distribution must multiply to a float, got {re.escape(str(factor))}"
+    ):
+        factor * (factor * costs.Fixed(0.1))
+
+
+def test_a_mass_that_no_float_holds_is_infinite():
+    assert (1e308 * costs.Fixed(0.1) + 1e308 * costs.Fixed(0.2)).mass == float("inf")
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-1070, 2.0**1023])
+def test_weights_of_which_only_the_proportions_count_may_be_of_any_size(size):
+    weights = np.array([0.5, 1.0, 0.5]) * size
+    stated = costs.Empirical([0.1, 0.2, 0.1], weights)
+    np.testing.assert_array_equal(stated.atoms, [[0.1, 0.2], [0.5, 0.5]])
+    mixed = costs.Mixture([costs.Fixed(0.1), costs.Fixed(0.2), costs.Fixed(0.3)], weights)
+    np.testing.assert_array_equal(mixed.atoms[1], [0.25, 0.5, 0.25])
+    matrices = [[[0.0, 1.0], [1.0, 0.0]], [[0.0, 3.0], [1.0, 0.0]], [[0.0, 5.0], [1.0, 0.0]]]
+    assert cost_matrix_loss([0], [[0.1, 0.9]], matrices=matrices, matrix_weights=weights) == 3.0
+
+
+@pytest.mark.parametrize("several", [np.array([1.0, 2.0]), np.array([3.0])])
+def test_an_array_of_factors_is_refused_from_either_side(several):
+    for product in (lambda: several * costs.Fixed(0.1), lambda: costs.Fixed(0.1) * several):
+        with pytest.raises(ValueError, match=r"^the factor of a cost distribution must be a number, got array"):
+            product()
+    for factor in (np.float64(2.0), np.float32(2.0), np.int8(2), np.array(2.0)):
+        assert factor * costs.Fixed(0.1) == costs.Fixed(0.1) * factor == 2 * costs.Fixed(0.1)
+
+
 def test_adding_something_else_is_a_type_error():
     with pytest.raises(TypeError):
         costs.Uniform() + 1.0
@@ -262,6 +297,12 @@ def test_mixture_of_a_mixture_keeps_the_inner_shares():
     values, weights = costs.Mixture([inner, costs.Fixed(0.5)], [1, 1]).atoms
     np.testing.assert_array_equal(values, [0.1, 0.2, 0.5])
     np.testing.assert_allclose(weights, [0.125, 0.375, 0.5], rtol=1e-14)
+
+
+@pytest.mark.parametrize("parts", [[], (), costs.Fixed(0.1), [costs.Fixed(0.1), 0.2]])
+def test_mixture_needs_a_list_of_parts(parts):
+    with pytest.raises(ValueError, match=r"^parts must be a list of one or more cost distributions, got "):
+        costs.Mixture(parts, np.ones(2))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -93,6 +94,26 @@ def test_triangular_ends_must_ascend_within_0_and_1(corners):
         costs.Triangular(*corners)
 
 
+def test_shifted_median_must_have_an_inverse():
+    with pytest.raises(ValueError, match=r"^median must be at least 2\.23e-308, got 1e-310\."):
+        costs.Shifted(1e-310)
+
+
+def test_triangular_ends_must_leave_room_for_a_density():
+    with pytest.raises(
+        ValueError, match=r"^low and high must lie far enough apart for a density, got \(0\.0, 5e-324\)"
+    ):
+        costs.Triangular(0, 0, 5e-324)
+
+
+@pytest.mark.parametrize(("height", "mass"), [(1.5e308, "inf"), (5e-324, "0")])
+def test_a_piecewise_linear_density_has_a_mass_that_floats_hold(height, mass):
+    with pytest.raises(
+        ValueError, match=rf"^values must make a mass that floats can hold, got \[.*\] of mass {mass}\."
+    ):
+        costs.PiecewiseLinear([0, 0.5, 1], [height] * 3)
+
+
 @pytest.mark.parametrize(
     ("knots", "values", "message"),
     [
@@ -144,6 +165,12 @@ def test_text_is_no_parameter(name, make):
 def test_density_must_be_integrable_and_not_negative(pdf, message):
     with pytest.raises(ValueError, match=message):
         costs.Density(pdf, 0, 1)
+
+
+@pytest.mark.parametrize("pdf", [math.exp, lambda _: "a", lambda c: [c, c[:2]]])
+def test_density_must_return_numbers_for_an_array(pdf):
+    with pytest.raises(ValueError, match=r"^pdf must return a number for each of an array of cost ratios: "):
+        costs.Density(pdf, 0.0, 1.0)
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")

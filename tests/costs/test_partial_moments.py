@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from itertools import pairwise
 
 import numpy as np
@@ -241,6 +242,21 @@ def test_shifted_keeps_its_digits_for_medians_near_0_and_1(median):
     made, at = costs.Shifted(median), [1e-7, 1e-6, 0.5, 1 - 1e-6, 1 - 1e-7]
     np.testing.assert_allclose(made.negative_loss(at), [measure.negative_loss(s) for s in at], rtol=1e-13, atol=0)
     np.testing.assert_allclose(made.positive_loss(at), [measure.positive_loss(s) for s in at], rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize("median", [1e-200, 1e-300, 2.3e-308])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 0.3), (1e-310, 1e-200)])
+def test_shifted_keeps_its_digits_for_medians_whose_squares_vanish(median, low, high):
+    made = costs.Shifted(median, low, high)
+    with localcontext(prec=700):  # the distribution function, and the antiderivative of c times the density
+        m, first, last = Decimal(median), Decimal(low), Decimal(high)
+        k = 1 - 2 * m
+        below = [c * (1 - m) / (m + k * c) for c in (first, last)]
+        inner = [m * (1 - m) / k**2 * ((m + k * c).ln() + m / (m + k * c)) for c in (first, last)]
+        mass, moment = below[1] - below[0], inner[1] - inner[0]
+    np.testing.assert_allclose(made.mass, float(mass), rtol=1e-14, atol=0)
+    np.testing.assert_allclose(made.negative_loss(1.0), float(moment), rtol=1e-14, atol=1e-307)
+    np.testing.assert_allclose(made.positive_loss(0.0), float(mass - moment), rtol=1e-14, atol=1e-307)
 
 
 @pytest.mark.parametrize(("a", "b", "low", "high"), [(30, 300, 0.3, 0.301), (1, 50, 0.4, 0.45)])

@@ -92,3 +92,15 @@ def test_a_generator_and_a_random_state_move_on_between_draws():
 
 def test_no_draws_are_no_draws():
     assert costs.Mixture([costs.Uniform(), costs.Fixed(0.1)], [1, 1]).sample(0, 1).shape == (0,)
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, "3", None, True, (2, 3)])
+def test_how_many_to_draw_is_a_whole_number(size):
+    with pytest.raises(ValueError, match=r"^size must be a (whole )?number"):
+        costs.Uniform().sample(size)
+
+
+@pytest.mark.parametrize("state", [-1, 1.5, "x", True])
+def test_what_seeds_draws_is_named(state):
+    with pytest.raises(ValueError, match=r"^random_state must be a whole number"):
+        costs.Fixed(0.1).sample(1, random_state=state)

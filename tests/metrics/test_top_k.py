@@ -114,6 +114,12 @@ def test_a_share_of_less_than_one_row_is_refused():
         top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=[3, 0.1])
 
 
+@pytest.mark.parametrize("k", [True, np.True_, [2, True], np.array([False, True])])
+def test_truth_values_are_no_budgets(k):
+    with pytest.raises(ValueError, match=r"^capacity must be a count of rows or a share of them, got (True|False)\.$"):
+        top_k_scores([0, 1, 1, 0, 1], [0.9, 0.8, 0.3, 0.3, 0.1], capacity=k)
+
+
 @pytest.mark.parametrize("k", [-1, 6, np.nan, [2, 7]])
 def test_budgets_beyond_the_rows_are_refused(k):
     with pytest.raises(ValueError, match="capacity must lie between 0 and the total weight 5"):

@@ -903,9 +903,8 @@ def to_floats(values: NDArray[Any], name: str) -> Floats:
     place = next((i for i, v in enumerate(flat) if getattr(v, "ndim", 0) or not _is_number(v)), 0)
     value = flat[place].astype(f"{kind}8[us]") if kind in "mM" else flat[place]  # nanoseconds would be shown as a count
     value = value.item() if isinstance(value, np.generic) else value
-    where = (
-        "" if values.ndim == 0 else f" at index {place if values.ndim == 1 else np.unravel_index(place, values.shape)}"
-    )
+    index = place if values.ndim == 1 else tuple(map(int, np.unravel_index(place, values.shape)))
+    where = "" if values.ndim == 0 else f" at index {index}"
     raise ValueError(f"{name} must be numeric, got {brief(value)}{where}{as_number(value)}.")
 
 
@@ -922,6 +921,18 @@ def check_weights(sample_weight: ArrayLike | None, length: int) -> Floats | None
     if not np.any(weight):
         raise ValueError(f"sample_weight must not be all zero, got {length} zeros.")
     return weight
+
+
+def summable(weights: Floats) -> Floats:
+    """Return non-negative weights of which only the proportions count, such that their sum does not overflow.
+
+    Examples
+    --------
+    >>> summable(np.array([1e308, 1e308])).tolist(), summable(np.array([2.0, 1.0])).tolist()
+    ([1.0, 1.0], [2.0, 1.0])
+    """
+    top = float(weights.max(initial=0.0))
+    return weights if top * len(weights) < math.inf else weights / top
 
 
 def check_unit(value: float, name: str, *, open_low: bool = False, open_high: bool = False) -> float:

@@ -15,7 +15,16 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stakes.base.validation import Floats, check_interval, check_number, to_array, to_floats
+from stakes.base.validation import (
+    Floats,
+    check_interval,
+    check_number,
+    check_whole,
+    generator,
+    summable,
+    to_array,
+    to_floats,
+)
 from stakes.outputs.hooks import draw
 
 _REGISTRY: dict[str, type[CostDistribution]] = {}
@@ -53,6 +62,8 @@ class CostDistribution(ABC):
     >>> isinstance(costs.Uniform(0.02, 0.10), costs.CostDistribution)
     True
     """
+
+    __array_ufunc__ = None  # so that an array of factors is refused, not multiplied one by one
 
     kind: ClassVar[str]
     _names: ClassVar[tuple[str, ...]]  # of the constructor's arguments, where they are attributes too
@@ -147,7 +158,7 @@ class CostDistribution(ABC):
         self._require_proper("sample")
         if isinstance(random_state, np.random.RandomState):
             random_state = int(random_state.randint(2**31))
-        return self._draw(size, np.random.default_rng(random_state))
+        return self._draw(check_whole(size, "size"), generator(random_state))
 
     def normalized(self) -> CostDistribution:
         """The same measure with mass 1. Raises ``ValueError`` unless 0 < mass < inf.
@@ -224,9 +235,10 @@ class CostDistribution(ABC):
             raise ValueError(f"kind must name a cost distribution ({known}), got {kind!r} in description.")
         try:
             return _REGISTRY[kind]._build(arguments)
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, AttributeError) as error:
+            why = str(error).rstrip(".")
             raise ValueError(
-                f"{sorted(arguments)} do not describe a cost distribution of kind {kind!r}: {error}."
+                f"{sorted(arguments)} do not describe a cost distribution of kind {kind!r}: {why}."
             ) from None
 
     @classmethod
@@ -308,6 +320,10 @@ class Weighted(CostDistribution):
                 flat += [(p, number * f) for p, f in zip(part.parts, part.factors, strict=True)]
             else:
                 flat.append((part, number))
+            if not all(0.0 < product < math.inf for _, product in flat):
+                raise ValueError(
+                    f"the factors of a cost distribution must multiply to a float, got {factor!r} of {part!r}."
+                )
         self.parts = tuple(p for p, _ in flat)
         self.factors = tuple(f for _, f in flat)
         self.low = min(p.low for p in self.parts)
@@ -317,7 +333,10 @@ class Weighted(CostDistribution):
 
     @property
     def mass(self) -> float:
-        return math.fsum(f * p.mass for p, f in zip(self.parts, self.factors, strict=True))
+        try:
+            return math.fsum(f * p.mass for p, f in zip(self.parts, self.factors, strict=True))
+        except OverflowError:
+            return math.inf
 
     @property
     def loss_factor(self) -> float | None:  # type: ignore[override]
@@ -408,15 +427,19 @@ def Mixture(parts: Sequence[CostDistribution], weights: Sequence[float]) -> Cost
     >>> round(mixed.mean(), 6)
     0.106667
     """
-    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, CostDistribution) for part in parts):
-        raise ValueError(f"parts must be a list of cost distributions, got {parts!r}.")
+    if (
+        not isinstance(parts, (list, tuple))
+        or not parts
+        or not all(isinstance(part, CostDistribution) for part in parts)
+    ):
+        raise ValueError(f"parts must be a list of one or more cost distributions, got {parts!r}.")
     shares = to_floats(to_array(weights, "weights"), "weights")
     if shares.shape != (len(parts),) or not np.all((shares > 0) & np.isfinite(shares)):
         raise ValueError(f"weights must hold one finite number > 0 for each part, got {weights!r}.")
     for part in parts:
         part._require_proper("Mixture")
-    shares = shares / shares.sum()
-    return Weighted(parts, [float(w) / p.mass for w, p in zip(shares, parts, strict=True)])
+    shares = summable(shares)
+    return Weighted(parts, [float(w) / p.mass for w, p in zip(shares / shares.sum(), parts, strict=True)])
 
 
 def overlaps(part: CostDistribution, low: float, high: float) -> bool:

@@ -23,10 +23,13 @@ from stakes.base.validation import (
     check_number,
     check_unit,
     in_percent,
+    summable,
     to_array,
     to_floats,
 )
 from stakes.costs._base import CostDistribution, clipped
+
+_TINY = float(np.finfo(float).tiny)  # whose inverse floats can hold
 
 # Discrete cost distributions: one known cost ratio, or a list of stated thresholds.
 
@@ -188,7 +191,7 @@ class Empirical(_Atoms):
         if not np.any(mass):
             raise ValueError(f"weights must not be all zero, got {len(mass)} zeros.")
         distinct, index = np.unique(at[mass > 0.0], return_inverse=True)
-        pooled = np.bincount(index, mass[mass > 0.0])
+        pooled = np.bincount(index, summable(mass)[mass > 0.0])
         self._set(distinct, pooled / pooled.sum(), tie)
 
     def restrict(self, low: float, high: float) -> CostDistribution:
@@ -223,8 +226,8 @@ def log_remainder(y: ArrayLike, complement: ArrayLike | None = None) -> Floats:
     small = np.abs(y) <= 0.5
     if np.all(small):
         return _log_remainder_series(y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        direct = (-np.log(complement) - y) / (y * y)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of small y, which the series replaces
+        direct = (-np.log(complement) - y) / y / y
     return np.where(small, _log_remainder_series(np.where(small, y, 0.0)), direct)
 
 
@@ -640,13 +643,15 @@ class Shifted(_Bounded):
         super().__init__(low, high)
         if not 0.0 < check_number(median, "median") < 1.0:
             raise ValueError(f"median must lie in (0, 1), got {median}.")
+        if median < _TINY:
+            raise ValueError(f"median must be at least {_TINY:.3g}, got {median}.")
         self.median = float(median)
 
     @property
     def mass(self) -> float:
         # M(high) - M(low) for the distribution function M(c) = c (1 - median) / D(c)
         at_low, at_high = float(self._scale(self.low)), float(self._scale(self.high))
-        return self.median * (1.0 - self.median) * (self.high - self.low) / (at_low * at_high)
+        return (self.median / at_low) * ((1.0 - self.median) * (self.high - self.low) / at_high)
 
     def negative_loss(self, score: ArrayLike) -> Floats:
         t = self._clip(score)
@@ -770,7 +775,12 @@ class PiecewiseLinear(_Panels):
         if not (np.all(np.isfinite(height) & (height >= 0.0)) and np.any(height > 0.0)):
             raise ValueError(f"values must be finite, >= 0 and not all zero, got {height.tolist()}.")
         self._heights = height
-        self._set(at)
+        with np.errstate(over="ignore"):
+            self._set(at)
+        if not 0.0 < self.mass < math.inf:
+            raise ValueError(
+                f"values must make a mass that floats can hold, got {height.tolist()} of mass {self.mass:g}."
+            )
 
     def _panel_moment(self, panel: NDArray[np.intp], low: Floats, high: Floats, *, negative: bool) -> Floats:
         # Simpson's rule is exact for the quadratic c * density; distances to the ends keep their digits
@@ -831,6 +841,8 @@ class Triangular(PiecewiseLinear):
         if not low <= check_number(mode, "mode") <= high:
             raise ValueError(f"low, mode, high must be in order, got ({low}, {mode}, {high}).")
         low, self.mode, high = float(low) + 0.0, float(mode) + 0.0, float(high)
+        if not math.isfinite(2.0 / (high - low)):
+            raise ValueError(f"low and high must lie far enough apart for a density, got ({low}, {high}).")
         corners = {low: 0.0, high: 0.0, self.mode: 2.0 / (high - low)}
         knots = sorted(corners)
         super().__init__(knots, [corners[k] for k in knots])
@@ -927,7 +939,10 @@ class Density(_Panels):
 
     def _evaluate_pdf(self, c: Floats) -> Floats:
         c = self._clip_inside(c)
-        value = np.asarray(self.pdf(c), dtype=float)
+        try:
+            value = np.asarray(self.pdf(c), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"pdf must return a number for each of an array of cost ratios: {error}") from error
         if value.shape not in {(), c.shape}:
             raise ValueError(f"pdf must return one value for each cost ratio, got shape {value.shape} for {c.shape}.")
         value = np.broadcast_to(value, c.shape)
@@ -1125,7 +1140,12 @@ def check_scale(scale: Scale | None, costs: CostDistribution) -> tuple[Scale, fl
     if scale == "integral":
         return scale, 1.0
     if scale == "regret":
-        return scale, 1.0 / costs.mass if 0.0 < costs.mass < math.inf else math.nan
+        if costs.mass < _TINY:
+            raise ValueError(
+                f'scale="regret" divides by the mass of costs, which must be at least {_TINY:.3g}, got {costs!r} '
+                f"of mass {costs.mass:.3g}."
+            )
+        return scale, 1.0 / costs.mass if costs.mass < math.inf else math.nan
     if costs.loss_factor is None:
         raise ValueError(f'scale="loss" is not defined for {costs!r}, whose parts have unlike loss factors.')
     return scale, costs.loss_factor

@@ -37,6 +37,7 @@ from stakes.base.validation import (
     check_unit,
     frame_names,
     label_places,
+    summable,
     to_array,
     to_floats,
 )
@@ -609,8 +610,9 @@ def _places_of_numbers(names: Sequence[Any]) -> list[int] | None:
 
 def _shares(weights: ArrayLike | None, count: int) -> Floats:
     share = np.ones(count) if weights is None else to_floats(to_array(weights, "matrix_weights"), "matrix_weights")
-    if share.shape != (count,) or not (np.all(np.isfinite(share) & (share >= 0.0)) and share.sum() > 0.0):
+    if share.shape != (count,) or not (np.all(np.isfinite(share) & (share >= 0.0)) and np.any(share)):
         raise ValueError(f"matrix_weights must hold {count} finite numbers >= 0, not all zero, got {share.tolist()}.")
+    share = summable(share)
     return np.asarray(share / share.sum())
 
 

@@ -345,10 +345,13 @@ def top_k_scores(
 def _budgets(capacity: Any, table: ScoreTable) -> Floats:
     """Convert budgets to counts of rows or weight."""
     array = to_array(capacity, "capacity")
-    budget = np.atleast_1d(to_floats(array, "capacity"))
-    if array.dtype.kind in "biu" or budget.ndim != 1:
-        return budget
     given = list(capacity) if isinstance(capacity, (list, tuple)) else np.atleast_1d(array).tolist()
+    truth = next((each for each in given if isinstance(each, (bool, np.bool_))), None)
+    if truth is not None:
+        raise ValueError(f"capacity must be a count of rows or a share of them, got {truth!r}.")
+    budget = np.atleast_1d(to_floats(array, "capacity"))
+    if array.dtype.kind in "iu" or budget.ndim != 1:
+        return budget
     budget = budget.copy()
     for i in np.flatnonzero((budget > 0.0) & (budget <= 1.0)):
         if budget[i] < 1.0:
