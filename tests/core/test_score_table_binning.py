@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from strategies import distributions, samples
 
 from stakes import ScoreTable, costs
-from stakes.core.score_table import table_integral
+from stakes.core.score_table import in_cells, table_integral
 
 
 def table_of(sample):
@@ -126,3 +126,18 @@ def test_error_bound_of_the_best_threshold_is_reached_where_a_cell_splits():
     assert table_integral(exact, half, "optimal") == pytest.approx(0.125)
     assert table_integral(coarse, half, "optimal") == pytest.approx(0.25)
     assert coarse.error_bound(half, "optimal") == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize("resolution", [None, 4])
+def test_error_bound_takes_costs_as_everything_does_and_names_what_is_wrong(resolution):
+    table = ScoreTable.from_predictions([0, 1, 0, 1], [0.1, 0.2, 0.7, 0.8])
+    table = table if resolution is None else in_cells(table, resolution)
+    assert table.error_bound((0.1, 0.9)) == table.error_bound(costs.Uniform(0.1, 0.9))
+    assert table.error_bound(0.15) == table.error_bound(costs.Fixed(0.15)) == (0.0 if resolution is None else 0.25)
+    for given_wrongly, message in (
+        (("x",), "costs must be"),
+        ((0.3, None), "rule must be"),
+        ((0.3, True), "rule must be"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            table.error_bound(*given_wrongly)

@@ -198,6 +198,31 @@ def test_wrong_names_and_parameters_are_refused_before_any_fit():
         get_scorer("net_benefit_score")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("bounded_brier_loss", {"logits": True}, r"^logits must be left out or False, .* probabilities, not log-odds"),
+        ("penalized_brier_loss", {"per_sample": True}, r"^per_sample must be left out or False, .* got True\.$"),
+        (
+            "roc_auc_score",
+            {"sample_weight": np.ones(4)},
+            r"^sample_weight must go with the rows to each fold, by set_sc",
+        ),
+        ("bounded_log_skill_score", {"reference": [0.1, 0.2]}, r"^reference must be one probability .* got \[0\.1, 0"),
+    ],
+)
+def test_what_belongs_to_rows_or_to_other_scores_is_refused_before_any_fit(name, given, message):
+    with pytest.raises(ValueError, match=message):
+        get_scorer(name, **given)
+    get_scorer(name, **dict.fromkeys(given, None))
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_prob"])
+def test_labels_and_scores_are_no_parameters_of_a_scorer(name):
+    with pytest.raises(TypeError, match=f"^bounded_brier_loss takes no parameter '{name}'"):
+        get_scorer("bounded_brier_loss", **{name: [0, 1]})
+
+
 def test_a_newly_registered_metric_appears_everywhere():
     def dummy_loss(y_true, y_prob, *, sample_weight=None, pos_label=None):  # noqa: ARG001
         return float(np.mean(y_prob))

@@ -40,7 +40,7 @@ from stakes.base.validation import (
     plain_label,
     to_array,
 )
-from stakes.costs import CostDistribution
+from stakes.costs import CostDistribution, CostsLike, as_costs
 from stakes.outputs.files import delivered, json_ready
 from stakes.outputs.result_table import build_frame
 from stakes.outputs.serialization import JsonReader
@@ -783,13 +783,14 @@ class ScoreTable(Serializable):
         }
         return type(self)(ordered[starts], **counts, n_rows=n_rows, **marks)
 
-    def error_bound(self, costs: CostDistribution, rule: float | str = "score") -> float:
+    def error_bound(self, costs: CostsLike, rule: float | str = "score") -> float:
         """Bound what binning the scores can have changed in the integral of regret over a cost distribution.
 
         Parameters
         ----------
-        costs : CostDistribution
-            How much each cost ratio counts.
+        costs : CostDistribution, tuple of float, or float
+            How much each cost ratio counts; (low, high) stands for ``costs.Uniform(low, high)``, c for
+            ``costs.Fixed(c)``.
         rule : {"score", "optimal"} or float, default "score"
             How scores become decisions; see :func:`expected_regret`.
 
@@ -798,14 +799,21 @@ class ScoreTable(Serializable):
         float
             0 for an exact table; may be infinite where the loss is.
 
+        Raises
+        ------
+        ValueError
+            For invalid costs or another rule.
+
         Examples
         --------
         >>> from stakes import ScoreTable, costs
         >>> ScoreTable.from_predictions([0, 1], [0.1, 0.8]).error_bound(costs.Uniform(0, 1))
         0.0
         """
+        costs = as_costs(costs)
         if isinstance(rule, str) and rule not in {"score", "optimal"}:
             raise ValueError(f'rule must be "score", "optimal" or a threshold, got {rule!r}.')
+        rule = rule if isinstance(rule, str) else check_number(rule, "rule")
         if self.lower is None or self.upper is None:
             return 0.0
         wide = self.upper > self.lower

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from stakes import costs
-from stakes.base.validation import check_kind, check_name, check_same_order, near, to_array
+from stakes.base.validation import brief, check_kind, check_name, check_same_order, near, to_array
 from stakes.core.options import evaluation_data
 from stakes.metrics import _losses, _multiclass, _ranking
 from stakes.outcomes import MONEY_PER, RowCosts, check_factor, check_money_per, rows_for_money
@@ -345,7 +345,7 @@ def get_scorer(name: str, **params: Any) -> Any:
     Raises
     ------
     ValueError
-        For a name that is not registered.
+        For a name that is not registered, ``logits`` or ``per_sample``, and for weights or a reference by row.
     TypeError
         For a parameter that the metric does not take, or a missing one.
 
@@ -392,6 +392,7 @@ def get_scorer(name: str, **params: Any) -> Any:
         near = guess_metric(name, METRICS) or "."
         raise ValueError(f"name must be a registered metric ({', '.join(sorted(METRICS))}), got {name!r}{near}")
     check_parameters(metric, params)
+    _check_for_scorer(params)
     if metric is MONEY:
         _check_amounts(params)
     function: Callable[..., Any] = metric.function
@@ -437,6 +438,21 @@ def money(
 MONEY = _loss(money, "What do the decisions cost in money?", low=-_INF, propriety="proper", per_sample=False)
 
 
+def _check_for_scorer(params: dict[str, Any]) -> None:
+    """Refuse what is of the rows, or of scores that a scorer does not ask for."""
+    for name, kind in (("logits", "probabilities, not log-odds"), ("per_sample", "one number, not one for each row")):
+        if params.get(name):
+            raise ValueError(f"{name} must be left out or False, for a scorer works with {kind}, got {params[name]!r}.")
+    if params.get("sample_weight") is not None:
+        raise ValueError(
+            "sample_weight must go with the rows to each fold, by set_score_request(sample_weight=True) and "
+            f"cross_validate(params={{'sample_weight': ...}}), got {brief(params['sample_weight'])}."
+        )
+    reference: Any = params.get("reference")
+    if np.ndim(reference):
+        raise ValueError(f"reference must be one probability for all rows, got {brief(reference)}.")
+
+
 def _check_amounts(params: dict[str, Any]) -> None:
     """Refuse columns of amounts in a scorer before any fit."""
     for name in ("false_positive", "false_negative"):
@@ -451,7 +467,8 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     """Refuse invalid parameters early, before a model is fitted."""
     from inspect import Parameter, signature
 
-    known = signature(metric.function).parameters
+    listed = signature(metric.function).parameters
+    known = {name: each for name, each in listed.items() if each.kind is Parameter.KEYWORD_ONLY}
     unknown = sorted(set(params) - set(known))
     if unknown:
         raise TypeError(f"{metric.name} takes no parameter {unknown[0]!r}{near(unknown[0], known)}")
@@ -460,9 +477,7 @@ def check_parameters(metric: Metric, params: dict[str, Any]) -> None:
     missing = [
         name
         for name, parameter in known.items()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-        and (parameter.default is Parameter.empty or name in unstated)
-        and name not in params
+        if (parameter.default is Parameter.empty or name in unstated) and name not in params
     ]
     if missing:
         raise TypeError(f"{metric.name} needs {missing[0]}=.")
