@@ -15,6 +15,7 @@ from stakes.boundary import fit_boundary
 from stakes.boundary._rules import LevelRule, ShiftedRule
 from stakes.correction import apply_class_weight, shift_prior, undo_class_weight, undo_sampling, update
 from stakes.tables import _engines, loss_expression, onnx_column, sql_column
+from stakes.utility import population_threshold
 
 duckdb = pytest.importorskip("duckdb")
 nw = pytest.importorskip("narwhals.stable.v2")
@@ -181,6 +182,32 @@ def test_a_formula_of_onnx_is_read_as_it_was_written():
         onnx_column("")
     with pytest.raises(ValueError, match="numbers in SQL and ONNX must be finite"):
         onnx_column("a") + np.nan
+
+
+@pytest.mark.parametrize("name", [None, 5, "", "stakes.0"])
+def test_names_that_cannot_stand_in_a_graph_of_onnx_are_refused(name):
+    pytest.importorskip("onnx")
+    for make in (onnx_column, (onnx_column("risk") * 2.0).model):
+        with pytest.raises(ValueError, match=r"^name must be that of (an input|the output), "):
+            make(name)
+
+
+def test_an_input_is_not_named_as_the_output_of_onnx_is():
+    pytest.importorskip("onnx")
+    threshold = population_threshold([0, 1], [0.2, 0.6], "f1", n_resamples=0)
+    for make in (lambda: threshold.to_onnx("decision"), lambda: (onnx_column("a") * onnx_column("b")).model("b")):
+        with pytest.raises(
+            ValueError, match=r"^the output of a model of ONNX needs another name .* got '(decision|b)'"
+        ):
+            make()
+
+
+def test_columns_of_two_dialects_make_no_formula():
+    for join in (lambda a, b: a * b, lambda a, b: a >= b):
+        with pytest.raises(
+            ValueError, match=r"^columns of one formula must be of one dialect, got 'duckdb' and 'spark'"
+        ):
+            join(sql_column("a"), sql_column("b", "spark"))
 
 
 @pytest.mark.parametrize("scale", [None, "regret", "integral", "loss"])

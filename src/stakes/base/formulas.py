@@ -148,6 +148,10 @@ class Sql(Formula):
 
     def joined(self, sign: str, other: Any, *, swapped: bool = False) -> Sql:
         """Combine with another operand by an operator; ``swapped`` puts the other operand first."""
+        if isinstance(other, Sql) and other.dialect != self.dialect:
+            raise ValueError(
+                f"columns of one formula must be of one dialect, got {self.dialect!r} and {other.dialect!r}."
+            )
         its = self._literal(other if isinstance(other, Sql) else finite(other))
         left, right = (its, self.text) if swapped else (self.text, its)
         return Sql(f"({left} {sign} {right})", self.dialect)
@@ -581,6 +585,8 @@ class Onnx(Formula):
 
         Raises
         ------
+        ValueError
+            For an empty name, or that of an input.
         ImportError
             If onnx is not installed (``pip install 'stakes[onnx]'``).
 
@@ -595,7 +601,11 @@ class Onnx(Formula):
         # a comparison is a decision: 1, 0, or -1 where one of its values is NaN or infinite
         formula = decided(choose(self, 1, 0), self._graphs()) if self.sign in _COMPARISONS else self
         graph = _Graph()
-        graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [name]))
+        graph.nodes.append(helper.make_node("Identity", [graph.add(formula)], [_plain_name(name, "the output")]))
+        if name in graph.columns:
+            raise ValueError(
+                f"the output of a model of ONNX needs another name than its inputs, got {name!r} for both."
+            )
         kinds = {bool: TensorProto.BOOL, int: TensorProto.INT64, float: TensorProto.DOUBLE}
         found = helper.make_tensor_value_info(name, kinds[_kind(formula)], ["rows"])
         inputs = [helper.make_tensor_value_info(column, TensorProto.DOUBLE, ["rows"]) for column in graph.columns]
@@ -642,9 +652,15 @@ def onnx_column(name: str) -> Onnx:
     >>> onnx_column("risk") >= 0.5
     Onnx(risk >= 0.5)
     """
+    return Onnx(_plain_name(name, "an input"))
+
+
+def _plain_name(name: Any, of: str) -> str:
+    """Return a name that may stand in a graph beside those inside it, or raise."""
+    validation.check_kind(name, "name", str, f"that of {of}")
     if not name or name.startswith(_OURS):
-        raise ValueError(f"name must be that of an input, and not begin with {_OURS!r}, got {name!r}.")
-    return Onnx(name)
+        raise ValueError(f"name must be that of {of}, and not begin with {_OURS!r}, got {name!r}.")
+    return str(name)
 
 
 def _kind(formula: Any) -> type:
@@ -844,7 +860,7 @@ class DecidesByScore:
         Raises
         ------
         ValueError
-            For another value of ``missing``.
+            For another value of ``missing``, or an input named as the output, "decision".
         ImportError
             If onnx is not installed (``pip install 'stakes[onnx]'``).
 
