@@ -498,6 +498,24 @@ def test_labels_that_are_not_0_and_1_or_none_at_all_are_refused(count):
         multilabel_loss(y, prob, costs=0.2)
 
 
+@pytest.mark.parametrize("column", [[2, 2], ["0", "1"], [2, 0], [0.5, 1.0]])
+def test_labels_of_many_are_refused_without_naming_an_argument_that_is_not_there(column):
+    y = np.column_stack([np.array([0, 1], dtype=object), np.array(column, dtype=object)])
+    for given in (y, y.tolist(), y.astype(float) if "0" not in column else y):
+        with pytest.raises(ValueError, match=r"^y_true must hold only 0 and 1, got \[.*\] in column 1\.$"):
+            multilabel_loss(given, np.full((2, 2), 0.3), costs=0.2)
+
+
+def test_what_is_wrong_with_many_labels_is_said_alone():
+    y, prob = [[0, 1], [1, 1]], [[0.3, 0.6], [0.1, 0.9]]
+    with pytest.raises(ValueError, match=r"^costs must be a list with one for each of the 2 labels, got 1\.$"):
+        multilabel_loss(y, prob, costs=[0.1])
+    with pytest.raises(
+        ValueError, match=r"^label_weight must be finite, >= 0 for each of the 2 labels, got \[1\.0\]\.$"
+    ):
+        multilabel_loss(y, prob, costs=0.1, label_weight=[1])
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("names", [["cat", "dog", "owl"], ["0", "1", "2"], ["3", "1", "2"]])
 def test_columns_of_many_labels_are_paired_by_the_names_of_two_frames(library, names):

@@ -211,6 +211,15 @@ def test_plain_scores_let_a_wrong_forecast_win():
     assert penalized_log_loss([1], b, penalty=0) == pytest.approx(0.7133, abs=5e-5)
 
 
+@pytest.mark.parametrize(
+    ("penalty", "shown"), [("minimum", r"'minimum'; did you mean 'minimal'\?"), (-1, r"-1\."), ("0.5", r"'0\.5'\.")]
+)
+@pytest.mark.parametrize("loss", [penalized_brier_loss, penalized_log_loss])
+def test_a_penalty_is_a_number_or_the_minimal_one(loss, penalty, shown):
+    with pytest.raises(ValueError, match=rf"^penalty must be a finite number >= 0, or 'minimal', got {shown}$"):
+        loss([1], [[0.2, 0.8]], penalty=penalty)
+
+
 def test_without_penalty_they_are_the_brier_score_and_log_loss_of_scikit_learn():
     rng = np.random.default_rng(0)
     prob, label, w = rng.dirichlet(np.ones(4), 60), rng.integers(0, 4, 60), rng.integers(1, 4, 60)

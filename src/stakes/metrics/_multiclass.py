@@ -37,6 +37,8 @@ from stakes.base.validation import (
     check_unit,
     frame_names,
     label_places,
+    near,
+    refuse_missing,
     summable,
     to_array,
     to_floats,
@@ -297,11 +299,12 @@ def _check_ties(ties: Ties) -> Ties:
 def _penalty(penalty: float | str | None, published: float, minimal: float) -> float:
     if penalty is None:
         return published
-    if isinstance(penalty, str):
-        check_choice(penalty, "penalty", ("minimal",))
+    if isinstance(penalty, str) and penalty == "minimal":
         return max(minimal, 0.0)
-    if not 0.0 <= check_number(penalty, "penalty") < math.inf:
-        raise ValueError(f"penalty must be a finite number >= 0, or 'minimal', got {penalty}.")
+    if isinstance(penalty, str) or not 0.0 <= check_number(penalty, "penalty") < math.inf:
+        raise ValueError(
+            f"penalty must be a finite number >= 0, or 'minimal', got {penalty!r}{near(penalty, ['minimal'])}"
+        )
     return float(penalty)
 
 
@@ -806,6 +809,15 @@ def _order_of_columns(y_true: ArrayLike, y_prob: ArrayLike) -> list[Any] | None:
     return order
 
 
+def _refuse_other_labels(column: NDArray[Any], k: int) -> None:
+    """Raise unless labels are 0 and 1, or truth values; "0" and "1" are texts."""
+    refuse_missing(column, "y_true")
+    known = np.isin(column, (0, 1)) if column.dtype.kind in "biuf" else [value in {0, 1} for value in column.tolist()]
+    if not np.all(known):
+        seen = list(dict.fromkeys(column.tolist()))[:5]
+        raise ValueError(f"y_true must hold only 0 and 1, got {seen} in column {k}.")
+
+
 def multilabel_loss(
     y_true: ArrayLike,
     y_prob: ArrayLike,
@@ -863,16 +875,16 @@ def multilabel_loss(
     named, share = frame_names(y_true) or range(count), np.ones(count)
     if label_weight is not None:
         share = to_floats(in_class_order(label_weight, named, "label_weight"), "label_weight")
-    if len(each) != count or share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
-        what = "costs must be a list with one for" if len(each) != count else "label_weight must be finite, >= 0 for"
-        raise ValueError(f"{what} each of the {count} labels, got {len(each)} and {share.tolist()}.")
+    if len(each) != count:
+        raise ValueError(f"costs must be a list with one for each of the {count} labels, got {len(each)}.")
+    if share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)):
+        raise ValueError(f"label_weight must be finite, >= 0 for each of the {count} labels, got {share.tolist()}.")
     rows = np.zeros(len(y))
     places = label_places(frame_names(y_prob, counted=True), named) or range(count)
     for k, (place, measure) in enumerate(zip(places, each, strict=True)):
         options: dict[str, Any] = {"sample_weight": sample_weight, "per_sample": True, "name": f"y_prob[:, {place}]"}
+        _refuse_other_labels(y[:, k], k)
         data = evaluation_data(y[:, k], prob[:, place], **options)
-        if not np.isin(y[:, k], (0, 1)).all():
-            raise ValueError(f"y_true must hold only 0 and 1, got {np.unique(y[:, k]).tolist()} in column {k}.")
         rows += share[k] * check_scale(scale, measure)[1] * data.losses(measure, "score")
     weight = data.rows.weight
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
