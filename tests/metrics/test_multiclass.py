@@ -220,6 +220,12 @@ def test_a_penalty_is_a_number_or_the_minimal_one(loss, penalty, shown):
         loss([1], [[0.2, 0.8]], penalty=penalty)
 
 
+def test_one_against_the_rest_has_no_regret_over_bounds_whose_width_has_no_inverse():
+    with pytest.raises(ValueError, match=r'^scale="regret" divides by the mass of costs, .* got Uniform\('):
+        one_vs_rest_bounded_loss([0, 1, 2], np.eye(3), bounds=(0.0, 5e-324), scale="regret")
+    assert math.isnan(one_vs_rest_bounded_loss([0, 1, 2], np.eye(3), weighting="log_odds", scale="regret"))
+
+
 def test_without_penalty_they_are_the_brier_score_and_log_loss_of_scikit_learn():
     rng = np.random.default_rng(0)
     prob, label, w = rng.dirichlet(np.ones(4), 60), rng.integers(0, 4, 60), rng.integers(1, 4, 60)

@@ -386,10 +386,11 @@ def one_vs_rest_bounded_loss(
         if share[k] == 0.0:
             continue
         costs = _FAMILIES[weighting](low, high)
-        factor = {"integral": 1.0, "loss": costs.loss_factor or 1.0, "regret": 1.0 / costs.mass}[scale]
-        if scale == "regret" and math.isinf(costs.mass):
-            factor = math.nan
-        rows += share[k] * factor * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
+        rows += (
+            share[k]
+            * check_scale(scale, costs)[1]
+            * costs.row_loss(index == k, np.asarray(prob[:, k], dtype=np.float64))
+        )
     return rows if check_flag(per_sample, "per_sample") else weighted_mean(rows, weight)
 
 
