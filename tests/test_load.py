@@ -1,5 +1,6 @@
 """`stakes.load` reads whatever the library saved, by the format that the file names, and refuses everything else."""
 
+import gzip
 import json
 import pickle
 import re
@@ -85,6 +86,7 @@ def test_tables_are_read_from_parquet(tmp_path):
         (pickle.dumps({"format": "stakes-table-2"}), "is no JSON"),
         (b"[" * 100_000, "is no JSON"),
         (b"PAR1 and no more", "kept.json"),
+        (gzip.compress(b'{"format": "stakes-table-2"}'), "is compressed by gzip: unpack it first"),
     ],
 )
 def test_other_files_are_refused(content, says, tmp_path):

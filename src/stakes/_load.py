@@ -26,7 +26,7 @@ _CLASSES = {
     "stakes-update": ("stakes.correction", "ModelUpdate"),
 }
 _STATES = {"stakes-watch": "stakes watch", "stakes-monitor": "stakes boundary monitor"}
-_PARQUET = b"PAR1"
+_PARQUET, _GZIP = b"PAR1", b"\x1f\x8b"
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -83,6 +83,8 @@ def of_json(content: bytes) -> Any:
 
 def _class_of(content: bytes | str) -> Any:
     """Find the class that wrote a text."""
+    if isinstance(content, bytes) and content.startswith(_GZIP):
+        raise ValueError("it is compressed by gzip: unpack it first.")
     try:
         found = parse_json(content if isinstance(content, str) else content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

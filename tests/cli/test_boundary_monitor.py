@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stakes.boundary import PrecisionMonitor, fit_boundary
+from stakes.cli import boundary_monitor
 from tests.cli.conftest import scored, write_csv
 
 pytest.importorskip("polars")
@@ -384,3 +385,25 @@ def test_monitor_of_the_library_goes_on_from_its_state():
             if (key, odd) not in {("alarm_row", None), ("history", ())}:
                 with pytest.raises(ValueError, match=r"no whole state|must lie in"):
                     PrecisionMonitor.from_dict({**state, key: odd})
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_run_that_another_one_overtakes_is_refused_and_what_that_one_counted_stays(begun, bench, cli, monkeypatch):
+    state = [*ASK, bench.kept, "--state", "w.json"]
+    night, other = bench.files[0], write_csv(bench.folder / "before.csv", scored(300, seed=9))
+    if begun:
+        page(cli(*state, other, "--json"))
+    take_in = boundary_monitor.take_in
+
+    def overtaken(*given):
+        monkeypatch.setattr(boundary_monitor, "take_in", take_in)
+        page(cli(*state, night, "--json"))
+        return take_in(*given)
+
+    monkeypatch.setattr(boundary_monitor, "take_in", overtaken)
+    last = write_csv(bench.folder / "last.csv", scored(300, seed=8))
+    outcome = cli(*state, last)
+    assert outcome.code == 3
+    assert "w.json: was changed by another run while this one worked: run it again" in outcome.err
+    counted = json.loads((bench.folder / "w.json").read_text())["files"]
+    assert [Path(each["file"]).name for each in counted] == ["before.csv"] * begun + ["night0.csv"]

@@ -8,7 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from stakes.tables import DataError, scan_parquet
+from stakes import evaluate_frame
+from stakes.tables import DataError, frame_columns, group_scores, scan_parquet
 
 pl = pytest.importorskip("polars")
 
@@ -549,3 +550,35 @@ def test_name_that_an_engine_takes_for_others_is_refused_where_it_is_needed(name
     found = collected("*.parquet", engine, models=["a"])
     assert name not in found.columns
     assert found["a"].sum() == pytest.approx(2.0 * FRAME["a"].sum())
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_columns_that_differ_in_case_alone_are_not_taken_for_each_other(engine, folder):
+    columns = FRAME["cancer", "a"].with_columns(CANCER=1 - pl.col("cancer"), A=1.0 - pl.col("a"))
+    columns.write_parquet(folder / "1.parquet")
+    columns.select("A", "CANCER", "a", "cancer").write_parquet(folder / "2.parquet")
+    if engine == "duckdb":  # which names the second one of a pair "cancer_1"
+        with pytest.raises(
+            DataError, match=r"^column 'a': duckdb takes this name, in upper or lower case, for that of"
+        ):
+            collected("*.parquet", engine, models=["a"])
+        columns.write_parquet(folder / "2.parquet")
+    found = collected("*.parquet", engine, models=["a"])
+    for name in ("cancer", "a"):
+        assert sorted(found[name]) == sorted(FRAME[name].to_list() * 2)
+    assert found.filter(pl.col("cancer") == 1)["a"].sum() == pytest.approx(2.0 * FRAME.filter(cancer=1)["a"].sum())
+
+
+@pytest.mark.parametrize("call", ["frame_columns", "group_scores", "evaluate_frame"])
+def test_column_of_duckdb_behind_another_of_its_name_is_refused(call):
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("SELECT i % 2 AS y, i // 2 % 2 AS Y, i / 40 AS s, 1 - i / 40 AS S FROM range(40) AS t(i)")
+    calls = {
+        "frame_columns": lambda label, score: frame_columns(relation, label=label, models=[score]).y.tolist(),
+        "group_scores": lambda label, score: group_scores(relation, label=label, score=score, resolution=10)["n_rows"],
+        "evaluate_frame": lambda label, score: evaluate_frame(relation, label=label, models=[score], costs=0.2).n_rows,
+    }
+    assert calls[call]("y", "s") in (40, [False, True] * 20)
+    for label, score, named in (("Y", "s", "Y"), ("y", "S", "S")):
+        with pytest.raises(DataError, match=f"^column '{named}': duckdb takes this name, in upper or lower case, for"):
+            calls[call](label, score)

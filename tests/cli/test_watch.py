@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from stakes import evaluate, expected_regret
+from stakes.cli import watch
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitors
 from tests.cli.conftest import write_csv
@@ -514,3 +515,22 @@ def test_days_as_the_unit_are_said_to_leave_a_budget_of_independent_rows(cli, fo
         assert outcome.code == 0, outcome.err
         said = "the budget takes the rows of the kept evaluation for independent: where its days differ by more, false"
         assert (said in " ".join(outcome.err.split())) == told
+
+
+def test_a_run_that_another_one_overtakes_is_refused_and_what_that_one_counted_stays(bench, cli, folder, monkeypatch):
+    cli(*START)
+    first, second = list(bench)[:2]
+    take_in = watch.take_in
+
+    def overtaken(*given):
+        monkeypatch.setattr(watch, "take_in", take_in)
+        assert cli("watch", "add", f"day={first}/*.parquet", "--state", "w.json").code == 0
+        take_in(*given)
+
+    monkeypatch.setattr(watch, "take_in", overtaken)
+    outcome = cli("watch", "add", f"day={second}/*.parquet", "--state", "w.json")
+    assert outcome.code == 3
+    assert outcome.err == "error: w.json: was changed by another run while this one worked: run it again\n"
+    assert list(json.loads((folder / "w.json").read_text())["files"]) == [first]
+    assert cli("watch", "add", f"day={second}/*.parquet", "--state", "w.json").code == 0
+    assert list(json.loads((folder / "w.json").read_text())["files"]) == [first, second]

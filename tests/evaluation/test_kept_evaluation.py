@@ -192,6 +192,9 @@ def test_groups_are_those_of_their_values_whatever_the_type_of_the_column(values
         ("2026-01-01T00:00:00.000000000", "2026-01-01 00:00:00"),
         ("2026-01-01", "2026-01-01 00:00:00"),
         ("2026-01-01T05:00:00.000000", "2026-01-01 05:00:00"),
+        ("05:00:00.000000000", "05:00:00"),
+        ("true", "True"),
+        ("FALSE", "False"),
     ],
 )
 def test_names_of_one_group_that_differ_in_writing_are_not_added_as_two(mine, its):
@@ -206,6 +209,15 @@ def test_names_of_one_group_that_differ_in_writing_are_not_added_as_two(mine, it
             keep(one, "v2.0").merge(keep(other, "v2"))
     # texts that stand side by side are groups of their own
     assert _sizes(keep(mine, its).merge(keep(mine))) == {mine: 240, its: 80}
+
+
+def test_costs_that_differ_are_shown_as_they_are_written():
+    one, other = (
+        KeptEvaluation.of(evaluate([0, 1] * 20, {"a": [0.1, 0.7] * 20}, costs=(0.1, high))) for high in (0.4, 0.5)
+    )
+    said = "merge needs evaluations of the same costs, got Uniform(low=0.1, high=0.4) and Uniform(low=0.1, high=0.5)."
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        one.merge(other)
 
 
 def test_groups_are_added_by_the_same_columns_and_not_where_they_are_fitted():

@@ -134,3 +134,8 @@ def test_groups_are_whole_numbers_only_where_their_text_is_that_of_the_numbers()
     assert tidy_group(pl.Series(["2", "10", ""])).to_list() == [2, 10, None]
     assert tidy_group(pl.Series(["007", "10"])).to_list() == ["007", "10"]
     assert tidy_group(pl.Series(["1.0", "2"])).to_list() == ["1.0", "2"]
+    for true, false in (("true", "false"), ("True", "False"), ("TRUE", "FALSE")):
+        assert tidy_group(pl.Series([true, false, "", true])).to_list() == [True, False, None, True]
+        assert tidy_group(pl.Series([true, "unknown"])).to_list() == [true, "unknown"]
+    assert tidy_group(pl.Series(["true", "True"])).to_list() == ["true", "True"]
+    assert tidy_group(pl.Series(["", ""])).to_list() == [None, None]

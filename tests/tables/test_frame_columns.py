@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from stakes.tables import DataError, frame_columns, group_scores_by
+from stakes import ScoreTable
+from stakes.tables import DataError, frame_columns, group_scores_by, read_predictions
 
 NAN = float("nan")
 
@@ -431,3 +432,32 @@ def test_lists_as_labels_or_groups_are_refused_by_every_engine(engine, role):
     roles = {"label": "odd"} if role == "label" else {"label": "y", "groups": ["odd"]}
     with pytest.raises(DataError, match="column 'odd': must hold text, numbers or true and false, not List"):
         frame_columns(frame, models=["a"], **roles)
+
+
+@pytest.mark.parametrize("kind", ["Int128", "Int64"])
+def test_integers_of_128_bits_are_numbers(kind, tmp_path):
+    polars = pytest.importorskip("polars")
+    if not hasattr(polars, kind):
+        pytest.skip("this polars has no such type")
+    frame = polars.DataFrame({"y": [0, 1, 1], "a": [0, 1, 0], "w": [2, 3, 1]}).cast({"a": getattr(polars, kind)})
+    frame = frame.cast({"w": getattr(polars, kind)})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    asked = {"label": "y", "models": ["a"], "weight": "w"}
+    for rows in (
+        frame_columns(frame, **asked),
+        frame_columns(frame.lazy(), **asked),
+        read_predictions(tmp_path / "rows.parquet", **asked),
+    ):
+        assert (rows.scores[0].tolist(), rows.weight.tolist()) == ([0.0, 1.0, 0.0], [2.0, 3.0, 1.0])
+
+
+def test_decimal_labels_of_pandas_are_the_numbers_that_they_are():
+    pandas = pytest.importorskip("pandas")
+    for labels, named in (("01", (0, 1)), ("12", (1, 2)), (("0.5", "1.5"), (0.5, 1.5))):
+        column = [Decimal(labels[0]), Decimal(labels[1])] * 2
+        frame = pandas.DataFrame({"y": column, "a": [0.1, 0.8, 0.3, 0.6]})
+        asked = None if named[1] == 1 else named[1]
+        rows = frame_columns(frame, label="y", models=["a"], pos_label=asked)
+        assert (rows.y.tolist(), rows.neg_label) == ([False, True] * 2, named[0])
+        table = ScoreTable.from_frame(frame, label="y", score="a", pos_label=column[1])
+        assert (table.pos_label, table.neg_label) == named[::-1]

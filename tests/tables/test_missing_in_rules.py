@@ -370,3 +370,24 @@ def test_numbers_of_sqlite_are_read_to_the_last_bit():
         for value in values:
             text = str(sql_column("x", "sqlite") + float(value)).removeprefix('("x" + ').removesuffix(")")
             assert connection.execute(f"SELECT {text}").fetchone()[0] == value
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
+@pytest.mark.parametrize(("kind", "largest"), [("TINYINT", 127), ("INTEGER", 2**31 - 1), ("BIGINT", 2**63 - 1)])
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_whole_amounts_whose_sum_their_type_does_not_hold_are_decided_as_predict_decides_them(
+    name, kind, largest, dialect
+):
+    rule, names = made(name)
+    amounts = [largest, largest // 2, largest // 3 * 2, 3]
+    pairs = [(score, a, b) for score in (0.1, 0.4, 0.5, 0.6) for a in amounts for b in amounts]
+    columns = dict(zip(names, map(list, zip(*pairs, strict=True)), strict=True))
+    known = one_by_one(rule, columns, "refuse")
+    text = rule.to_sql(*names, dialect=dialect)
+    if dialect == "sqlite":
+        assert in_sqlite(columns, text, kind="NUMERIC") == known
+        return
+    typed = ", ".join(f'"{each}"::{kind} AS "{each}"' for each in names[1:])
+    frame = pl.DataFrame(numbered(columns))  # noqa: F841  (DuckDB reads it)
+    relation = duckdb.sql(f'SELECT row, "{names[0]}", {typed} FROM frame')  # noqa: S608
+    assert [row[0] for row in relation.order("row").project(text).fetchall()] == known

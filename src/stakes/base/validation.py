@@ -774,8 +774,8 @@ def plain_label(pos_label: object) -> str | float:
         return 1
     if isinstance(value, str):
         return int(value) if _WHOLE.fullmatch(value) else value
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return int(value) if value == int(value) else value
+    if isinstance(value, (int, float, Decimal)) and math.isfinite(value):
+        return int(value) if value == int(value) else float(value) if isinstance(value, Decimal) else value
     return str(value)
 
 

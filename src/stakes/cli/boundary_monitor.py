@@ -362,6 +362,7 @@ class Watched(Tabular):
     files: list[dict[str, Any]] = field(default_factory=list)
     alarm: dict[str, Any] | None = None
     neg_label: str | float | None = None  # the label beside the positive one, once it is known
+    held: bytes | None = None  # what was read of the state
 
     def _content(self) -> dict[str, Any]:
         """What is known, and what each file of this run added."""
@@ -427,7 +428,7 @@ def run_monitor(request: MonitorJob, delivery: console.Delivery) -> int:
     with console.Staged() as staged:
         if state is not None:
             text = _state_text(now, [*past.files, *now.files], selection)
-            staged.beside(state).write_text(text, encoding="utf-8")
+            staged.instead(state, past.held).write_text(text, encoding="utf-8")
         console.deliver(
             now, console.Delivery(delivery.command, None, delivery.output, delivery.as_json), partial(show_monitor, now)
         )
@@ -512,7 +513,8 @@ def read_state(path: Path, begun: Watched, selection: SelectedBy) -> Watched:
     from stakes.outputs.serialization import JsonReader
 
     try:
-        content = JsonReader.read(path.read_text(encoding="utf-8"), "state", FORMAT)
+        held = path.read_bytes()
+        content = JsonReader.read(held.decode(), "state", FORMAT)
         watch = PrecisionMonitor.from_dict(content.at("monitor"))
         files = _read_files(content, watch)
         alarm = _read_alarm(content, watch)
@@ -531,7 +533,7 @@ def read_state(path: Path, begun: Watched, selection: SelectedBy) -> Watched:
                 f"--state {name(str(path), 200)!r} watches {as_typed(option)} {kept:g}, not {wanted:g}"
             )
     selection.check(selected, path)
-    return Watched(watch, files, alarm, known)
+    return Watched(watch, files, alarm, known, held)
 
 
 def _read_files(content: "JsonReader", watch: "PrecisionMonitor") -> list[dict[str, Any]]:

@@ -324,6 +324,7 @@ class Staged:
 
     def __init__(self) -> None:
         self._files: list[tuple[Path, Path]] = []
+        self._held: dict[Path, bytes | None] = {}
         self._undo = ExitStack()
 
     def beside(self, target: Path) -> Path:
@@ -332,6 +333,11 @@ class Staged:
         self._files.append((partial, target))
         self._undo.callback(partial.unlink, missing_ok=True)
         return partial
+
+    def instead(self, target: Path, held: bytes | None) -> Path:
+        """As :meth:`beside`, for a file that must still hold at the end what was read of it; None if there was none."""
+        self._held[target] = held
+        return self.beside(target)
 
     def aside(self, ending: str) -> Path:
         """Return a name that only this user can read, for what goes to stdout when it is complete."""
@@ -342,6 +348,9 @@ class Staged:
 
     def commit(self) -> None:
         """Give every file its name, replacing older ones."""
+        for target, held in self._held.items():
+            if (target.read_bytes() if target.exists() else None) != held:
+                raise DataError("was changed by another run while this one worked: run it again", file=str(target))
         for partial, target in self._files:
             put(partial, target)
 

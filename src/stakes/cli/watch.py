@@ -63,6 +63,7 @@ class State:
     watch: "CostMonitors"
     label: str
     files: dict[str, list[str]] = field(default_factory=dict)
+    held: bytes | None = None  # what was read
 
     def to_json(self) -> str:
         """Return everything as JSON; of the files, those of the latest days."""
@@ -77,12 +78,13 @@ class State:
         from stakes.outputs.serialization import JsonReader
 
         try:
-            entries = JsonReader.read(Path(path).read_text(encoding="utf-8"), "state", FORMAT)
+            held = Path(path).read_bytes()
+            entries = JsonReader.read(held.decode(), "state", FORMAT)
             watch = CostMonitors._from_entries(entries.inside("watch", form="stakes-cost-monitors-1"))
             files = entries.at("files")
             if not isinstance(files, dict) or not all(_is_list_of_texts(each) for each in files.values()):
                 raise entries.broken("files", "lists of digests by day")
-            return cls(watch, entries.text("label"), files)
+            return cls(watch, entries.text("label"), files, held)
         except FileNotFoundError:
             raise console.UsageError(
                 f"--state {name(path, 200)!r}: there is no such file; stakes watch start makes it"
@@ -303,7 +305,7 @@ def run_start(kept: str, label: str, asked: Asked, target: Path) -> None:
         )
     watch = asked.start(kept)
     with console.Staged() as staged:
-        staged.beside(target).write_text(State(watch, label).to_json(), encoding="utf-8")
+        staged.instead(target, None).write_text(State(watch, label).to_json(), encoding="utf-8")
         staged.commit()
     for key, monitor in watch.monitors.items():
         known = monitor.reference
@@ -367,7 +369,7 @@ def run_add(path: str, days: list[tuple[int | str, str]], file_format: str | Non
         take_in(state, day, [file for _, file in group], file_format)
     result = WatchSummary(state.watch)
     with console.Staged() as staged:
-        staged.beside(Path(path)).write_text(state.to_json(), encoding="utf-8")
+        staged.instead(Path(path), state.held).write_text(state.to_json(), encoding="utf-8")
         console.deliver(result, delivery, result.show)
         staged.commit()
     if not state.watch.alarm:

@@ -205,7 +205,8 @@ class KeptEvaluation:
         differing = [name for name in mine if mine[name] != its[name]]
         if differing:
             name = differing[0]
-            raise ValueError(f"merge needs evaluations of the same {name}, got {mine[name]!r} and {its[name]!r}.")
+            one, two = (mine[name], its[name]) if name != "costs" else (self.options.costs, other.options.costs)
+            raise ValueError(f"merge needs evaluations of the same {name}, got {one!r} and {two!r}.")
         label = common_label(self.pos_label, self.options.neg_label, other.options.neg_label, "merge needs evaluations")
         tables = {name: table.merge(other.tables[name]) for name, table in self.tables.items()}
         pairs = None if self.pairs is None or other.pairs is None else self.pairs.merge(other.pairs)

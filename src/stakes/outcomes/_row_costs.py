@@ -697,8 +697,8 @@ class RowDecisions:
         act, wait = (1, 0) if set_aside else (None, None)
         free = choose(at_least(a, 0.0), choose(at_most(b, 0.0), 0, act), act)  # acting costs nothing, or less
         missed = choose(at_least(a, 0.0), wait, None)  # if both are gains, no decision follows
-        total = a + b
-        # 1.0 times, as SQLite would compare texts, and divide whole numbers, as such
+        # 1.0 times, as SQLite would compare texts, and divide whole numbers, as such, and as a sum may leave their type
+        total = 1.0 * a + 1.0 * b
         threshold = 1.0 * a / total if is_expression(total) or total != 0.0 else 0.0
         found = choose(
             at_most(a, 0.0),

@@ -491,7 +491,7 @@ def listed(names: Sequence[str]) -> str:
 
 # Names of the values of a column, as of groups and centres.
 
-_WRITTEN = re.compile(r"(-?\d+|\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d))?(?:\.0+)?")
+_WRITTEN = re.compile(r"(-?\d+|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)(?:[T ](\d\d:\d\d:\d\d))?(?:\.0+)?")
 _DATES = ("Y", "M", "W", "D")  # units of times that are no times of the day
 _LARGEST_WHOLE = 2.0**63  # below it, floats are called as integers of 64 bits are
 
@@ -530,7 +530,7 @@ def names_of(values: NDArray[Any]) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what names of one value share, such as 1 and 1.0, or a day and its midnight, that differ in writing.
+    """Return what names of one value share that differ in writing: 1 and 1.0, true and True, a day and its midnight.
 
     Examples
     --------
@@ -540,6 +540,6 @@ def name_key(name: str) -> str:
     """
     found = _WRITTEN.fullmatch(name)
     if found is None:
-        return name
+        return name.lower() if name.lower() in {"true", "false"} else name
     value, time = found.groups()
     return value if time in (None, "00:00:00") else f"{value} {time}"

@@ -22,7 +22,17 @@ from numpy.typing import NDArray
 from stakes.base.validation import blocks
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import DataError, Location
-from stakes.tables._columns import Cells, Piece, check_flat, collected, holds_row_numbers, is_pattern, refuse_patterns
+from stakes.tables._columns import (
+    OF_ANOTHER_COLUMN,
+    Cells,
+    Piece,
+    check_flat,
+    collected,
+    holds_row_numbers,
+    in_lower_case,
+    is_pattern,
+    refuse_patterns,
+)
 from stakes.tables._text_files import ENDINGS, Content, check_unpacked, is_pipe, most_unpacked, refuse_address
 
 if TYPE_CHECKING:
@@ -540,7 +550,7 @@ def scan_alike(
     schemas = {file: _schema(file) for file in files} if len(files) > 1 else {}
     first, texts = next(iter(schemas.values()), {}), _kept_as_text(files)
     folders = {file: frozenset(name for name, _ in _named_by_folders(file)) for file in schemas}
-    if all(schema == first for schema in schemas.values()) and len(set(folders.values())) <= 1:
+    if len({(_told_apart(schema), folders[file]) for file, schema in schemas.items()}) <= 1:
         return scan(files, texts)
     if models is None:
         models = [name for name, dtype in first.items() if dtype.is_numeric() and not holds_row_numbers(name)]
@@ -548,7 +558,7 @@ def scan_alike(
     types = _types(schemas, needed)
     groups: dict[tuple[Any, ...], list[str]] = {}
     for file, schema in schemas.items():
-        groups.setdefault((folders[file], *sorted(schema.items(), key=lambda item: item[0])), []).append(file)
+        groups.setdefault((folders[file], _told_apart(schema)), []).append(file)
     for group in groups.values():
         _refuse_rounded(group, schemas[group[0]], [name for name in columns if types.get(name) == nw.Float64])
     frames = [nw.from_native(scan(group, texts)).lazy() for group in groups.values()]
@@ -557,8 +567,7 @@ def scan_alike(
     refuse_patterns(needed, engine)
     for name in [name for name in types if is_pattern(name, engine) or any(name not in schema for schema in read)]:
         if name in needed:  # DuckDB, to which a and A are one name
-            rule = f"{engine} takes this name, in upper or lower case, for that of another column: rename the column"
-            raise DataError(rule, column=name)
+            raise DataError(OF_ANOTHER_COLUMN.format(engine), column=name)
         del types[name]
     keys = [{name: dtype for name, dtype in schema.items() if name not in known} for schema in read]
     _refuse_missing(needed, {group[0]: found for group, found in zip(groups.values(), keys, strict=True)})
@@ -566,6 +575,12 @@ def scan_alike(
     types |= {name: _common([found[name] for found in keys]) or nw.String() for name in shared}
     alike = [frame.select(nw.col(name).cast(dtype) for name, dtype in types.items()) for frame in frames]
     return nw.concat(alike, how="vertical").to_native()
+
+
+def _told_apart(schema: Schema) -> tuple[Any, ...]:
+    """Columns in the order of their names, or in their own where a and A are two of them: DuckDB takes the first."""
+    alike = len(set(map(in_lower_case, schema))) < len(schema)
+    return tuple(schema.items() if alike else sorted(schema.items(), key=lambda item: item[0]))
 
 
 def _named_by_folders(file: str) -> list[tuple[str, str]]:

@@ -86,6 +86,7 @@ _AT_ONCE = 1 << 14
 _MANY_LABELS = 1000
 _SHOWN_LABELS = 5
 _LARGEST_INTEGER = 2**63
+_NOT_IN_NUMPY = (nw.Boolean, nw.Int128)
 
 
 def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = None) -> Floats:
@@ -99,7 +100,7 @@ def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = No
             return np.full(len(series), np.nan)
         first = int(np.argmax(present))
         raise origin.error("must hold numbers", column=series.name, row=first, value=series[first], hint=hint)
-    if not dtype.is_float() and (dtype.is_decimal() or dtype == nw.Boolean or series.null_count()):
+    if not dtype.is_float() and (dtype.is_decimal() or dtype in _NOT_IN_NUMPY or series.null_count()):
         series = series.cast(nw.Float64)
     return np.asarray(series.to_numpy(), dtype=np.float64)
 
@@ -329,11 +330,18 @@ def tidy_label(text: pl.Series) -> pl.Series:
     return text
 
 
+_TRUE_AND_FALSE = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
+
+
 def tidy_group(text: pl.Series) -> pl.Series:
-    """Convert groups that are all plain integers, so that they sort; 007 stays text."""
+    """Convert groups that are all plain integers, so that they sort, or true and false; 007 stays text."""
     import polars as pl
 
     text = _without_empty(text)
+    distinct = set(text.drop_nulls().unique())
+    spelling = next((pair for pair in _TRUE_AND_FALSE if distinct and distinct <= set(pair)), None)
+    if spelling is not None:
+        return text == spelling[0]
     numbers = text.cast(pl.Int64, strict=False)
     return numbers if numbers.cast(pl.String).equals(text) else text
 
@@ -677,12 +685,28 @@ def is_pattern(name: str, engine: str) -> bool:
     return name == "*" or (engine == "polars" and name.startswith("^") and name.endswith("$"))
 
 
+OF_ANOTHER_COLUMN = "{} takes this name, in upper or lower case, for that of another column: rename the column"
+
+
 def refuse_patterns(names: Iterable[str], engine: str, file: str | None = None) -> None:
     """Refuse names of columns that an engine reads as patterns of several."""
     for name in names:
         if is_pattern(name, engine):
             rule = f"{engine} reads this name as a pattern of several columns: rename the column"
             raise DataError(rule, file=file, column=name)
+
+
+def in_lower_case(name: str) -> str:
+    """Return the name that DuckDB takes for the same: of all letters, it knows the case of those from A to Z alone."""
+    return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+def refuse_hidden(names: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse names that DuckDB, to which a and A are one name, takes for that of an earlier column."""
+    first = {in_lower_case(name): name for name in reversed(columns)}
+    for name in names:
+        if first[in_lower_case(name)] != name:
+            raise DataError(OF_ANOTHER_COLUMN.format("duckdb"), column=name)
 
 
 def require(wanted: Iterable[str], names: Sequence[str], file: str | None = None) -> None:

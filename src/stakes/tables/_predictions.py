@@ -47,6 +47,7 @@ from stakes.tables._columns import (
     encode_labels,
     named_once,
     positive_labels,
+    refuse_hidden,
     refuse_patterns,
     reject_duplicates,
     require,
@@ -204,6 +205,8 @@ def roles_in(frame: nw.DataFrame[Any] | nw.LazyFrame[Any], numeric: Collection[s
     roles = choose_roles(column_names(frame), numeric, **asked)
     if isinstance(frame, nw.LazyFrame):
         refuse_patterns(roles.used, frame.implementation.name.lower())
+    if frame.implementation.is_duckdb():
+        refuse_hidden(roles.used, column_names(frame))
     return roles
 
 
