@@ -50,6 +50,36 @@ def test_names_are_no_commands_of_latex():
     assert found >= {"a", "{*}best", "{[}1ex] new", r"p\textless{}q\textgreater{}\textbar{}r"}
 
 
+class Amounts(Tabular):
+    def __init__(self, *values):
+        self.values = values
+
+    def _records(self):
+        return [{"cost": value} for value in self.values]
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (999.4, 3, "999"),
+        (999.6, 3, "1000"),
+        (-999.6, 3, "-1000"),
+        (99.96, 3, "100"),
+        (9.6, 1, "10"),
+        (1000.4, 3, "1000"),
+        (0.09996, 3, "0.100"),
+    ],
+)
+def test_a_number_that_is_rounded_up_to_more_digits_is_written_in_full(value, digits, shown):
+    assert lines(Amounts(value).to_latex(digits=digits)) == [["cost"], [shown]]
+
+
+def test_zero_has_no_sign():
+    found = Amounts(-0.0, 0.0)
+    assert lines(found.to_latex()) == [["cost"], ["0"], ["0"]]
+    assert found.to_markdown().splitlines()[2:] == ["| 0 |", "| 0 |"]
+
+
 def test_unknown_columns_are_refused(result):
     with pytest.raises(ValueError, match=r"columns must be among model, .*, got 'costs'"):
         result.to_latex(columns=["model", "costs"])

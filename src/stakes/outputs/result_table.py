@@ -378,7 +378,8 @@ def _rounded(value: Any, digits: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and math.isfinite(value) and value != 0.0:
-        return f"{value:#.{digits}g}".rstrip(".") if abs(value) < 10.0**digits else f"{value:.0f}"
+        fits = abs(float(f"{value:.{digits}g}")) < 10.0**digits
+        return f"{value:#.{digits}g}".rstrip(".") if fits else f"{value:.0f}"
     return cell_text(value)
 
 
@@ -387,7 +388,7 @@ def cell_text(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value + 0.0:.4g}"
     return str(value)
 
 
