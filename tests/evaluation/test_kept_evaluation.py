@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -164,11 +165,13 @@ def _sizes(kept):
         (np.array([1, 2]), np.array([1.0, 2.0]), ["1", "2"]),
         (np.array([1, 2]), np.array([1.0, 2.0], dtype=object), ["1", "2"]),
         (np.array([0.0, 2.5]), np.array([-0.0, 2.5], dtype="f4"), ["0", "2.5"]),
+        (np.array([0.5, 100.0]), np.array([Decimal("0.50"), Decimal("100.00")]), ["0.5", "100"]),
+        (np.array([-2.0, 0.0]), np.array([Decimal(-2), Decimal("-0.0")]), ["-2", "0"]),
         (TIMES.astype("M8[ns]"), TIMES.astype("M8[us]"), ["2026-01-01 00:00:00", "2026-01-02 05:00:00.500000"]),
         (TIMES.astype("M8[ms]"), TIMES.astype(object), ["2026-01-01 00:00:00", "2026-01-02 05:00:00.500000"]),
         (np.array(["2026-01-01", "2026-02-01"], "M8[D]"), np.array(["2026-01", "2026-02"], "M8[M]"), None),
     ],
-    ids=["float", "object", "half", "ns and us", "datetime", "months"],
+    ids=["float", "object", "half", "decimal", "whole decimal", "ns and us", "datetime", "months"],
 )
 def test_groups_are_those_of_their_values_whatever_the_type_of_the_column(values, others, names):
     place = np.arange(200) % 5 // 2 % 2

@@ -8,6 +8,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -512,7 +513,7 @@ def names_of(values: NDArray[Any]) -> list[str]:
 
     if values.dtype.kind in "OS":
         rows = values.tolist()
-        names = [v.decode(errors="backslashreplace") if isinstance(v, bytes) else str(v) for v in rows]
+        names = [_object_name(v) for v in rows]
     else:
         names = values.astype(str).tolist()
     if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] not in _DATES:
@@ -527,6 +528,16 @@ def names_of(values: NDArray[Any]) -> list[str]:
         else name
         for value, name in zip(values.tolist(), names, strict=True)
     ]
+
+
+def _object_name(value: object) -> str:
+    """Name an object: bytes as their text, and a decimal as the float or integer of the same digits."""
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, Decimal) and value.is_finite():
+        plain = f"{value:f}" if value else "0"
+        return plain.rstrip("0").removesuffix(".") if "." in plain else plain
+    return str(value)
 
 
 def name_key(name: str) -> str:
