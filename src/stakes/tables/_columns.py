@@ -86,7 +86,6 @@ _AT_ONCE = 1 << 14
 _MANY_LABELS = 1000
 _SHOWN_LABELS = 5
 _LARGEST_INTEGER = 2**63
-_NOT_IN_NUMPY = (nw.Boolean, nw.Int128)
 
 
 def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = None) -> Floats:
@@ -100,7 +99,8 @@ def to_floats(series: nw.Series[Any], origin: Location, *, hint: str | None = No
             return np.full(len(series), np.nan)
         first = int(np.argmax(present))
         raise origin.error("must hold numbers", column=series.name, row=first, value=series[first], hint=hint)
-    if not dtype.is_float() and (dtype.is_decimal() or dtype in _NOT_IN_NUMPY or series.null_count()):
+    of_no_array = dtype.is_decimal() or dtype in (nw.Boolean, nw.Int128)
+    if not dtype.is_float() and (of_no_array or series.null_count()):
         series = series.cast(nw.Float64)
     return np.asarray(series.to_numpy(), dtype=np.float64)
 
