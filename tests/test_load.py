@@ -57,6 +57,13 @@ def test_what_was_saved_is_read_by_its_format(kind, tmp_path):
     assert stakes.load(str(path)).to_json() == text
 
 
+def test_a_byte_order_mark_of_an_editor_is_no_damage(tmp_path):
+    path = tmp_path / "rule.json"
+    text = SAVED["stakes-precision-monitor"]().to_json()
+    path.write_text(text, encoding="utf-8-sig")
+    assert stakes.load(path).to_json() == text
+
+
 def test_every_format_of_the_library_is_read():
     written = {name for path in SOURCES.values() for name in re.findall(r'= "(stakes-[a-z-]+)-\d+"', path.read_text())}
     written |= {name for path in SOURCES.values() for name in re.findall(r', "(stakes-[a-z-]+)-\d+"', path.read_text())}

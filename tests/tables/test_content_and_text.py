@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from stakes.tables import DataError
-from stakes.tables._columns import is_meant_as_number, looks_numeric, tidy_group, tidy_label
+from stakes.tables._columns import is_meant_as_number, looks_numeric, tidy_group, tidy_label, types_that_hold
 from stakes.tables._text_files import _MOST_TIMES, _MOST_UNPACKED, Content, CsvFile
 
 pl = pytest.importorskip("polars")
@@ -139,3 +139,26 @@ def test_groups_are_whole_numbers_only_where_their_text_is_that_of_the_numbers()
         assert tidy_group(pl.Series([true, "unknown"])).to_list() == [true, "unknown"]
     assert tidy_group(pl.Series(["true", "True"])).to_list() == ["true", "True"]
     assert tidy_group(pl.Series(["", ""])).to_list() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kinds"),
+    [
+        (["1", "-2", "", "NA"], {pl.Int64, pl.Float64}),
+        (["9007199254740992", "0.5"], {pl.Float64}),
+        (["9007199254740993", "0.5"], set()),
+        (["-9007199254740993", "0.5"], set()),
+        (["9007199254740993", "1"], {pl.Int64}),
+        (["9223372036854775808"], set()),
+        (["007", "0.5"], set()),
+        (["-01"], set()),
+        (["0.50", "+1"], {pl.Float64}),
+        (["1e999", "0.5"], set()),
+        (["inf", "0.5"], set()),
+        (["true", "FALSE"], {pl.Boolean}),
+        (["true", "1"], set()),
+    ],
+    ids=str,
+)
+def test_a_type_holds_cells_if_it_gives_each_of_them_back(cells, kinds):
+    assert types_that_hold(pl.Series(cells)) == kinds
