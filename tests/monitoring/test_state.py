@@ -358,3 +358,22 @@ def test_monitors_under_another_name_or_without_their_model_are_refused(kept):
     for state in (renamed, lacking, nameless):
         with pytest.raises(ValueError, match=r"must be named after its reference\.model, which is watched too"):
             CostMonitors.from_json(json.dumps(state))
+
+
+def test_a_group_is_known_by_its_own_name_first_and_by_another_spelling_only_where_that_is_one():
+    y, score = np.tile([0, 1, 0, 0, 1], 60), np.tile([0.1, 0.2, 0.05, 0.3, 0.25], 60)
+    names = np.tile(["1", "1.0", "true"], 100)
+    kept = KeptEvaluation.of(evaluate(y, {"a": score}, costs=COSTS, groups={"by": names}))
+    state = CostMonitors(COSTS, reference=kept).to_json()
+
+    def rows_of(*values):
+        given = {"by": np.array(values, dtype=object)}
+        watch = CostMonitors.from_json(state).update(1, y[: len(values)], {"a": score[: len(values)]}, groups=given)
+        return [watch.monitors[f"a, by = {name}"].n_rows for name in ("1", "1.0", "true")]
+
+    assert rows_of("1", "1.0", "1.0", "true") == [1, 2, 1]
+    assert rows_of(1, 1.0, "1.0", None) == [2, 1, 0]  # numbers that are whole are called 1
+    assert rows_of(np.True_, "TRUE", "true", "1") == [1, 0, 3]
+    for odd in ("1.00", "false"):
+        with pytest.raises(ValueError, match=rf"groups\['by'\] must hold groups that are watched, .* got '{odd}'"):
+            rows_of("1", odd)

@@ -1,12 +1,15 @@
 """What a file is taken for before its rows are read: where its bytes come from, and which texts are numbers."""
 
+import csv
 import gzip
+import io
+from itertools import product
 
 import pytest
 
 from stakes.tables import DataError
 from stakes.tables._columns import is_meant_as_number, looks_numeric, tidy_group, tidy_label, types_that_hold
-from stakes.tables._text_files import _MOST_TIMES, _MOST_UNPACKED, Content, CsvFile
+from stakes.tables._text_files import _MOST_TIMES, _MOST_UNPACKED, Content, CsvFile, is_plain
 
 pl = pytest.importorskip("polars")
 
@@ -162,3 +165,15 @@ def test_groups_are_whole_numbers_only_where_their_text_is_that_of_the_numbers()
 )
 def test_a_type_holds_cells_if_it_gives_each_of_them_back(cells, kinds):
     assert types_that_hold(pl.Series(cells)) == kinds
+
+
+@pytest.mark.parametrize("n_fields", [1, 2])
+def test_lines_that_are_plain_are_the_records_of_the_csv_module(n_fields):
+    found = 0
+    for signs in product('a,"\r\n', repeat=4):
+        text = "".join(signs)
+        if is_plain(text.encode(), ",", n_fields):
+            records = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+            assert [len(record) for record in records] == [n_fields] * len(text.removesuffix("\n").split("\n")), text
+            found += 1
+    assert found > 10
