@@ -138,6 +138,6 @@ def test_for_how_many_decisions_a_difference_is(options, scale, data, cli):
 
 
 def test_harm_that_a_difference_counts_is_said(data, cli):
-    said = "Obtaining a score costs each case as much as so many missed positives (test harm): sharp 0.0200 and"
+    said = "Obtaining a score costs each case, in missed positives (test harm): sharp 0.0200 and blurred 0. The costs"
     assert said in " ".join(cli("compare", data, *RANGE, *PAIR, "--harm", "sharp=0.02").out.split())
     assert "test harm" not in cli("compare", data, *RANGE, *PAIR).out

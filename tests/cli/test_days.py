@@ -79,8 +79,9 @@ def test_numbers_on_the_screen_are_those_of_the_library(days, cli):
 
 def test_harm_that_costs_count_is_said(cli):
     for day in ("a", "b"):
-        KeptEvaluation.of(evaluate(*rows_of(len(day)), **ASKED, harm={"m0": 0.01})).to_json(f"{day}.json")
-        KeptEvaluation.of(evaluate(*rows_of(len(day)), **ASKED)).to_json(f"plain_{day}.json")
+        rows = rows_of(ord(day))
+        KeptEvaluation.of(evaluate(*rows, **ASKED, harm={"m0": 0.01})).to_json(f"{day}.json")
+        KeptEvaluation.of(evaluate(*rows, **ASKED)).to_json(f"plain_{day}.json")
     said = "Costs and what is promised count --harm."
     assert said in " ".join(cli("compare", "a.json", "b.json").out.split())
     assert "--harm" not in cli("compare", "plain_a.json", "plain_b.json").out
@@ -101,6 +102,10 @@ def test_settings_are_those_that_were_kept(cli):
         refused = cli("compare", "old.json", again)
         assert refused.code == 2
         assert "is named twice: the rows of two kept evaluations must be others" in " ".join(refused.err.split())
+    Path("copy.json").write_text(json.dumps(json.loads(Path("old.json").read_text("utf-8")), indent=1), "utf-8")
+    refused = cli("compare", "old.json", "copy.json")  # of the same rows, which would show no change of anything
+    assert (refused.code, refused.out) == (3, "")
+    assert "copy.json: holds the same evaluation as old.json: the rows" in refused.err
     assert "is no kept evaluation" in cli("compare", "old.json", "new.csv").err
     assert cli("compare", "old.json", "new.json", "-o", "new.json").code == 2
     Path("stakes.toml").write_text('[stakes]\nlabel = "ill"\ncosts = "0.1:0.4"\n', encoding="utf-8")

@@ -40,6 +40,7 @@ def test_rows_are_decided_as_by_the_library(file, columns, cli, folder, capacity
         (["--models", "sharp", "--deferral", "0.1"], "--deferral needs --costs"),
         ([*ASKED, "--measure", "f1"], "--measure does not fit --deferral"),
         (["--models", "sharp", "--measure", "f1", "--capacity", "0.1"], "--capacity needs --deferral"),
+        (["--models", "sharp", "--measure", "f1", "--on-dominated", "set_aside"], "--on-dominated needs amounts"),
         (["--models", "sharp", "--costs", "0.2", "--deferral", "-1"], "--deferral must be a number > 0"),
     ],
 )

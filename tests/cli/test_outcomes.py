@@ -199,6 +199,7 @@ def test_models_are_compared_per_unit_of_money_at_stake(cli, orders):
         (["--label", "ended", "--cause", "1"], 2, "--cause needs --time"),
         ([*FOLLOW_UP, "--horizon", "1.5", "--pos-label", "0"], 3, "(--pos-label) does not say how follow-up ended"),
         (["--label", "ended", "--unit", "EUR"], 2, "--unit needs amounts"),
+        (["--label", "ended", "--on-dominated", "set_aside"], 2, "--on-dominated needs amounts"),
         (["--label", "ended", "--false-positive-cost", "3"], 2, "--false-negative-cost is missing"),
         ([], 2, "--label, or with --event"),
         ([*FOLLOW_UP, "--horizon", "99"], 3, "horizon 99 lies beyond the last time anyone was followed"),

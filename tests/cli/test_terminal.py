@@ -167,6 +167,14 @@ def test_findings_that_are_not_listed_are_counted(monkeypatch):
         assert told == ([f"{left} more {word}: stakes check lists all."] if left > 0 else [])
 
 
+@pytest.mark.parametrize("width", ["0", "00"])
+def test_a_width_of_nothing_is_an_unknown_one(width, data, cli, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    usual = cli("evaluate", data, *RANGE).out
+    monkeypatch.setenv("COLUMNS", width)
+    assert cli("evaluate", data, *RANGE).out == usual
+
+
 def test_narrow_terminal_loses_no_number(data, cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     narrow = cli("evaluate", data, *RANGE).out

@@ -121,8 +121,14 @@ def test_rows_that_determine_no_update_are_refused_by_file_and_column(frame, cli
     frame.with_columns(risk=pl.when(pl.int_range(pl.len()) == 5).then(1.0).otherwise("risk")).write_csv(path)
     outcome = cli("update", path, *ONE, "-o", "out.csv", "--save", "a.json")
     assert outcome.code == 3
-    assert "column 'risk': y_prob must lie strictly between 0 and 1 for --method auto, got 1" in outcome.err
+    assert "column 'risk': must lie strictly between 0 and 1 for --method auto, got 1" in outcome.err
     assert outcome.err.endswith("Pass --method isotonic\n")
     frame.head(30).write_csv(path)
-    assert "y_true must hold at least 20" in cli("update", path, *ONE, "-o", "out.csv").err
+    assert "column 'risk': --label must hold at least 20" in cli("update", path, *ONE, "-o", "out.csv").err
     assert list(folder.iterdir()) == []
+
+
+def test_one_update_to_save_is_asked_for_before_the_file_is_read(cli):
+    outcome = cli("update", "nowhere.csv", "--label", "outcome", "--models", "risk,other", "--save", "a.json")
+    assert outcome.code == 2
+    assert outcome.err == "error: --save is for one model, and there are 2: --models names it\n"

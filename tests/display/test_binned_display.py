@@ -8,7 +8,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from stakes.curves import binned_reliability
-from stakes.display import BinnedReliabilityDisplay
+from stakes.display import BinnedReliabilityDisplay, LossCalibrationDisplay
 
 
 def test_points_are_scikit_learns_bins(rows):
@@ -69,3 +69,15 @@ def test_estimators_are_drawn(rows):
 def test_nothing_to_draw_is_refused():
     with pytest.raises(ValueError, match="bins must hold at least one BinnedReliability"):
         BinnedReliabilityDisplay([])
+
+
+@pytest.mark.parametrize(
+    ("display", "options"),
+    [(BinnedReliabilityDisplay, {"n_bins": 3}), (LossCalibrationDisplay, {"positive_share": 0.6})],
+)
+def test_a_name_is_of_one_model(display, options, rows):
+    y, models = rows
+    shown = display.from_predictions(y, models["sharp"], name="risk", **options)
+    assert "risk" in shown.ax_.get_legend_handles_labels()[1]
+    with pytest.raises(ValueError, match=f"name= is for one model, got 'risk' for {len(models)}: pass y_prob as a"):
+        display.from_predictions(y, models, name="risk", **options)

@@ -67,7 +67,9 @@ def open_streams() -> Iterator[None]:
 
 def console(stream: str = "stdout") -> Console:
     """Open a console that takes all text literally; rich decides on colour and width."""
-    return Console(file=getattr(sys, stream), highlight=False, markup=False, emoji=False)
+    nothing = re.fullmatch("0+", os.environ.get("COLUMNS", ""))  # which says that nothing is known of the width
+    width = shutil.get_terminal_size().columns if nothing else None
+    return Console(file=getattr(sys, stream), width=width, highlight=False, markup=False, emoji=False)
 
 
 def say(kind: str, message: str, style: str = "") -> None:

@@ -220,8 +220,15 @@ def _is_number(value: Any) -> bool:
 
 def _need(place: str, key: str, value: Any, good: bool, wanted: str) -> Any:  # noqa: FBT001  (a test's outcome)
     if not good:
-        raise console.UsageError(f"{place} {key} must be {wanted}, got {name(str(value))!r}")
+        raise console.UsageError(f"{place} {key} must be {wanted}, got {_as_written(value)}")
     return value
+
+
+def _as_written(value: Any) -> str:
+    """Return a value of the file about as it stands there: a text in quotes, and a flag in small letters."""
+    if isinstance(value, str):
+        return repr(name(value))
+    return str(value).lower() if isinstance(value, bool) else name(str(value))
 
 
 # A command whose options may also come from a file that is named.

@@ -620,7 +620,8 @@ class Amounts:
         if len(missing) == 1:
             raise UsageError(f"the amounts belong together: {missing[0]} is missing")
         if missing:
-            refuse({"--unit": self.unit}, "needs amounts")
+            set_aside = None if self.on_dominated == OnDominatedRows.RAISE else self.on_dominated
+            refuse({"--unit": self.unit, "--on-dominated": set_aside}, "needs amounts")
         return not missing
 
     @property

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -95,16 +96,23 @@ def update(
     settings = {"method": method.value, "costs": None if costs is None else read_costs(costs, None, None, None)}
     where = plan_rows("update", output, ROW_ENDINGS, as_json=as_json)
     target = check_target("--save", save, (".json",))
+    if target is not None and names is not None:
+        _check_one_to_save(names)
     source = Source(file, label, names, weight, pos_label, on_missing, file_format)
     return partial(run, UpdateJob(source, settings, suffix, target), where)
+
+
+def _check_one_to_save(models: Collection[str]) -> None:
+    if len(models) > 1:
+        raise UsageError(f"--save is for one model, and there are {len(models)}: --models names it")
 
 
 def run(request: UpdateJob, where: RowsOut) -> None:
     """Fit, copy, and say what was done."""
     content, copied = at_hand(request.source.file), []
     found = _fitted(request, content)
-    if request.save is not None and len(found) > 1:
-        raise UsageError(f"--save is for one model, and there are {len(found)}: --models names it")
+    if request.save is not None:
+        _check_one_to_save(found)
 
     def write(path: Path | None) -> None:
         if path is not None:
@@ -130,12 +138,17 @@ def _fitted(request: UpdateJob, content: "str | Content") -> dict[str, "ModelUpd
             try:
                 found[model] = fit(rows.y, score, sample_weight=rows.weight, **request.settings)
             except ValueError as error:
-                said = re.sub(r"method=(['\"])(\w+)\1", r"--method \2", str(error).partition(_IN_PYTHON)[0])
-                raise DataError(said.removesuffix("."), file=rows.source, column=model) from None
+                raise DataError(_as_typed(str(error)), file=rows.source, column=model) from None
     if request.source.models is None:
         taken = ", ".join(short_names(found).values())
         note(f"models taken: {taken} (every other numeric column; --models names others)")
     return found
+
+
+def _as_typed(message: str) -> str:
+    """Write a message about the scores of a column, which is named before it, with options in place of arguments."""
+    said = re.sub(r"method=(['\"])(\w+)\1", r"--method \2", message.partition(_IN_PYTHON)[0])
+    return re.sub(r"^y_true\b", "--label", said.removeprefix("y_prob ")).removesuffix(".")
 
 
 def _copy(request: UpdateJob, content: "str | Content", found: dict[str, "ModelUpdate"], path: Path) -> "Copied":

@@ -845,6 +845,15 @@ def named_predictions(y_true: Any, y_prob: Any, sample_weight: Any = None) -> di
     return named_models(y_prob)[0]
 
 
+def renamed_one(named: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """Return the predictions with a name for the only model; None leaves all as they are."""
+    if name is None:
+        return named
+    if len(named) > 1:
+        raise ValueError(f"name= is for one model, got {name!r} for {len(named)}: pass y_prob as a mapping of names.")
+    return {name: prob for prob in named.values()}
+
+
 def estimator_predictions(estimators: Any, X: Any, pos_label: object) -> dict[str, NDArray[np.float64]]:
     """Return the probability of the positive class from each fitted classifier, by name."""
     named = isinstance(estimators, Mapping)

@@ -374,8 +374,9 @@ class LossCalibrationDisplay(_axes.PredictionsDisplay):
         >>> from stakes.display import LossCalibrationDisplay
         >>> display = LossCalibrationDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6], scale_pos_weight=3)
         """
-        named = _axes.named_predictions(y_true, y_prob, stated.get("sample_weight")).items()
-        curves = [loss_calibration_curve(y_true, scores, name=name, **stated) for name, scores in named]
+        named = _axes.named_predictions(y_true, y_prob, stated.get("sample_weight"))
+        named = _axes.renamed_one(named, stated.pop("name", None))
+        curves = [loss_calibration_curve(y_true, scores, name=name, **stated) for name, scores in named.items()]
         return cls(curves).plot(ax, corrected=corrected, scale=scale, legend=legend)
 
     def plot(
@@ -609,10 +610,10 @@ class BinnedReliabilityDisplay(_axes.PredictionsDisplay):
         >>> len(BinnedReliabilityDisplay.from_predictions([0, 1, 0, 1], models, n_bins=2).points_)
         2
         """
-        named = _axes.named_predictions(y_true, y_prob, options.get("sample_weight")).items()
-        return cls([binned_reliability(y_true, scores, name=name, **options) for name, scores in named]).plot(
-            ax, legend=legend
-        )
+        named = _axes.named_predictions(y_true, y_prob, options.get("sample_weight"))
+        named = _axes.renamed_one(named, options.pop("name", None))
+        bins = [binned_reliability(y_true, scores, name=name, **options) for name, scores in named.items()]
+        return cls(bins).plot(ax, legend=legend)
 
     def _results(self) -> Iterable[Any]:
         return self.bins

@@ -85,10 +85,10 @@ def _sentences(standings: Standings, *, calibration: bool) -> Iterator[str]:
     )
     yield _rule(standings)
     if standings.harms:
-        each = " and ".join(f"{number(value)} ({name})" for name, value in standings.harms.items())
+        each = join([f"{number(value)} ({name})" for name, value in standings.harms.items()])
         yield (
-            "Obtaining a score was taken to cost each case as much as so many missed positives, the test harm of "
-            f"decision curve analysis [vickers]: {each}; costs and net benefit count it."
+            f"Obtaining a score was taken to cost each case {each} missed positives, the test harm of decision curve "
+            "analysis [vickers]; costs and net benefit count it."
         )
     if standings.rule != "optimal":
         yield from _intervals(standings)

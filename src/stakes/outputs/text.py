@@ -376,8 +376,8 @@ SENTENCES = {
     # cost of obtaining a score for each case, in missed positives
     "harm": "Obtaining a score costs each case as much as {harm} missed positives (test harm): the costs of models, "
     "their differences and net benefit count it; decomposition, skill and AUC do not.",
-    "harms": "Obtaining a score costs each case as much as so many missed positives (test harm): {each}. The costs of "
-    "models, their differences and net benefit count it; decomposition, skill and AUC do not.",
+    "harms": "Obtaining a score costs each case, in missed positives (test harm): {each}. The costs of models, their "
+    "differences and net benefit count it; decomposition, skill and AUC do not.",
     "harm_of": "{name} {harm}",
     "unsaid": "Which decision is best cannot be said with confidence here, for {why}.",
     # the same at every threshold, or not

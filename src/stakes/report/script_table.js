@@ -66,7 +66,7 @@ function evaluated(state) {
 function decided(model, costs) {
   const table = actedOn(model);
   const found = { ...table.sums(costs), outside: table.outside(costs.low, costs.high) };
-  // obtaining the score costs as much as so many missed positives; the parts of the cost are of the scores alone
+  // obtaining the score costs a number of missed positives, its harm; the parts of the cost are of the scores alone
   found.bare = found.integral;
   found.integral += model.harm ? model.harm * costs.positive(-Infinity) : 0;
   return { ...found, actedOn: shareActedOn(model, costs, found) };
