@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from stakes import evaluate
+from stakes.curves import binned_reliability, threshold_table
+from stakes.metrics import top_k_scores
 from stakes.outputs.result_table import Tabular
 
 RNG = np.random.default_rng(2)
@@ -110,3 +112,19 @@ def test_one_record_of_many_columns_stands_upright_in_a_notebook(columns, uprigh
 
     shown = Record()._repr_html_()
     assert shown.count("<tr>") == (columns if upright else 2)
+
+
+def test_counts_have_no_decimals_and_all_their_digits():
+    y, score = np.arange(30_000) % 3 == 0, np.arange(30_000) % 7 / 8
+    table = threshold_table(y, score, sample_weight=np.full(30_000, 1.0))
+    _, first, *_ = lines(table.to_latex(columns=["threshold", "tp", "fp", "fn", "tn", "ppv"]))
+    assert first == ["0", "10000", "20000", "0", "0", "0.333"]
+    assert table.to_markdown().splitlines()[2].startswith("| 0 | 10000 | 20000 | 0 | 0 |")
+    assert lines(binned_reliability(y[:46], score[:46], n_bins=1).to_latex())[1][4:6] == ["46", "46"]
+    assert lines(top_k_scores([0, 1, 1, 0], [0.9, 0.8, 0.8, 0.1], capacity=[2, 3]).to_latex())[1:] == [
+        ["2", "1", "1", "1", "0.500", "0.500", "", ""],
+        ["3", "2", "2", "2", "0.667", "1.00", "", ""],
+    ]
+    # counts that are no whole numbers keep their digits
+    halves = threshold_table([0, 1, 1], [0.1, 0.3, 0.3], sample_weight=[1.0, 0.25, 0.5])
+    assert lines(halves.to_latex(columns=["tp", "fp"]))[1] == ["0.750", "1"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,6 +170,8 @@ class ThresholdTable(Tabular):
     >>> table.sensitivity.tolist(), table.ppv.round(4).tolist()
     ([1.0, 1.0, 0.5, 0.5], [0.5, 0.6667, 0.5, 1.0])
     """
+
+    _count_columns: ClassVar[tuple[str, ...]] = ("tp", "fp", "fn", "tn")
 
     threshold: Floats
     tp: Floats

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -185,6 +185,8 @@ class BinnedReliability(Tabular):
     >>> bins.mean_score.round(6).tolist(), bins.event_rate.tolist()
     ([0.2, 0.6], [0.0, 1.0])
     """
+
+    _count_columns: ClassVar[tuple[str, ...]] = ("weight", "effective_n")
 
     score_low: Floats
     score_high: Floats

@@ -851,7 +851,7 @@ def renamed_one(named: dict[str, Any], name: str | None) -> dict[str, Any]:
         return named
     if len(named) > 1:
         raise ValueError(f"name= is for one model, got {name!r} for {len(named)}: pass y_prob as a mapping of names.")
-    return {name: prob for prob in named.values()}
+    return dict.fromkeys([name], *named.values())
 
 
 def estimator_predictions(estimators: Any, X: Any, pos_label: object) -> dict[str, NDArray[np.float64]]:

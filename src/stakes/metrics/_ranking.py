@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -250,6 +250,13 @@ class TopKScores(Tabular):
     TopKScores(capacity=3: 1.5 positives, precision 0.5, recall 0.75)
     """
 
+    _count_columns: ClassVar[tuple[str, ...]] = (
+        "capacity",
+        "true_positives",
+        "true_positives_worst",
+        "true_positives_best",
+    )
+
     capacity: Floats
     true_positives: Floats
     true_positives_worst: Floats
@@ -260,7 +267,7 @@ class TopKScores(Tabular):
     net_benefit: Floats
 
     def _records(self) -> list[dict[str, Any]]:
-        names = tuple(self.__dataclass_fields__)
+        names = tuple(field.name for field in fields(self))
         return [{name: float(getattr(self, name)[i]) for name in names} for i in range(len(self.capacity))]
 
     def __repr__(self) -> str:

@@ -133,6 +133,7 @@ _MOST_DIGITS = 17  # of a double
 # A single record of more columns stands upright in a notebook.
 _WIDEST_RECORD = 6
 _DIGITS = 3  # of a number in a table of a paper: decimals where each column has its own, else significant
+_COUNTED = 9  # decimals up to which a sum of weights is a whole number
 _SPANNED = 5  # units of the last decimal that every interval of a column spans at least
 _EXACT = 1e-7  # an interval this narrow is one of rounding
 _PORTRAIT = 80  # characters of a row that a page of Word takes upright
@@ -145,6 +146,8 @@ class Tabular(ABC):
     _paper: ClassVar[Mapping[str, str]] = {}
     # which of its intervals that shows: "ci", of each number alone, or "simultaneous", of a column
     _paper_intervals: ClassVar[str] = "ci"
+    # columns of counts: whole ones are written in full and without decimals, also where weights make them floats
+    _count_columns: ClassVar[tuple[str, ...]] = ()
 
     def _paper_cells(self, columns: Columns | None, digits: int | None) -> list[list[str]]:
         """Head and rows as a paper prints them."""
@@ -280,7 +283,7 @@ class Tabular(ABC):
         return table([], [[key, cell] for key, cell in zip(header, rows[0], strict=True) if cell])
 
     def _cells(self) -> list[list[str]]:
-        records = self._records()
+        records = _with_whole_counts(self)
         header = list(records[0]) if records else []
         return [header, *[[cell_text(value) for value in record.values()] for record in records]]
 
@@ -330,7 +333,7 @@ def _to_decimals(record: Mapping[str, Any], key: str, decimals: int) -> str:
 
 def paper_cells(result: Tabular, columns: Columns | None, digits: int | None) -> list[list[str]]:
     """Head and rows as a paper prints them."""
-    records = result._records()
+    records = _with_whole_counts(result)
     known = list(records[0]) if records else []
     _check_layout(columns, digits)
     digits = _DIGITS if digits is None else digits
@@ -348,6 +351,16 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int | None) ->
         [head.replace("_", " ") for head in heads.values()],
         *([_with_ends(record, name, digits, kind) for name in heads] for record in records),
     ]
+
+
+def _with_whole_counts(result: Tabular) -> list[dict[str, Any]]:
+    """The records, with whole numbers in place of counts that are floats."""
+    records = result._records()
+    return [record | {key: _whole(record[key]) for key in result._count_columns if key in record} for record in records]
+
+
+def _whole(value: Any) -> Any:
+    return round(value) if isinstance(value, float) and round(value, _COUNTED).is_integer() else value
 
 
 def _check_layout(columns: Any, digits: Any) -> None:
