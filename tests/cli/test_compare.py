@@ -141,3 +141,9 @@ def test_harm_that_a_difference_counts_is_said(data, cli):
     said = "Obtaining a score costs each case, in missed positives (test harm): sharp 0.0200 and blurred 0. The costs"
     assert said in " ".join(cli("compare", data, *RANGE, *PAIR, "--harm", "sharp=0.02").out.split())
     assert "test harm" not in cli("compare", data, *RANGE, *PAIR).out
+
+
+def test_a_difference_without_an_interval_is_not_called_undecided_by_the_rows(data, cli):
+    text = " ".join(cli("compare", data, *RANGE, *PAIR, "--rule", "optimal").out.split())
+    assert "Neither of sharp and blurred can be called better here: their difference has no interval." in text
+    assert "do not show" not in text

@@ -34,7 +34,9 @@ def test_they_are_printed_per_1000_and_by_group(columns, data, cli, tmp_path):
         "sharp in site a": rows["sharp in site a"],
         "sharp in site b": f"{part:.1f}",
     }
-    assert "without outcomes; 2 models" in text
+    assert f"{int((weight > 0.0).sum()):,} rows without outcomes, weighted by 'weight'; 2 models" in " ".join(
+        text.split()
+    )
     assert "as its own scores say" in text
 
 
@@ -56,3 +58,14 @@ def test_what_needs_outcomes_is_refused(options, message, data, cli):
     outcome = cli("evaluate", data, "--unlabelled", *options)
     assert outcome.code == 2
     assert message in outcome.err
+
+
+def test_rows_of_no_weight_do_not_count(cli, tmp_path):
+    file = tmp_path / "weighed.csv"
+    file.write_text("risk,times,site\n0.1,0,a\n0.3,2,a\n0.6,1,b\n0.9,0,b\n")
+    asked = ["--unlabelled", "--models", "risk", "--costs", "0.2:0.4", "--weight", "times", "--groups", "site"]
+    found = json.loads(cli("evaluate", file, *asked, "--json").out)["records"]
+    assert [(each["group"], each["n_rows"]) for each in found] == [("", 2), ("a", 1), ("b", 1)]
+    assert found[1]["promised"] == pytest.approx(promised_regret(np.array([0.3]), costs=(0.2, 0.4)), rel=1e-12)
+    said = " ".join(cli("evaluate", file, *asked).out.split())
+    assert "weighed.csv: 2 rows without outcomes, weighted by 'times'; 1 model" in said

@@ -502,6 +502,8 @@ def answer(comparison: "Comparison") -> str:
     if comparison.significant or math.isinf(comparison.difference):
         better, worse = (first, second) if comparison.difference < 0.0 else (second, first)
         return f"{better} costs less than {worse}."
+    if math.isnan(comparison.interval[0]):
+        return f"Neither of {first} and {second} can be called better here: their difference has no interval."
     return f"These rows do not show a real difference between {first} and {second}."
 
 

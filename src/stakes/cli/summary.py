@@ -486,11 +486,17 @@ class PromisedCosts(Tabular):
         for column, values in self.scored.groups.items():
             parts += [(column, str(each), values == each) for each in np.unique(values)]
         return [
-            {"model": model, "column": column, "group": group, "n_rows": int(mine.sum())}
+            {"model": model, "column": column, "group": group, "n_rows": int((mine & self._counted).sum())}
             | {"promised": self._promised(scores, mine)}
             for column, group, mine in parts
             for model, scores in zip(self.scored.models, self.scored.scores, strict=True)
         ]
+
+    @property
+    def _counted(self) -> Any:
+        """Which rows have a weight above 0."""
+        weight = 1.0 if self.weight is None else self.scored.numbers[self.weight]
+        return np.broadcast_to(weight, len(self.scored.rows)) > 0.0
 
     def _promised(self, scores: Any, mine: Any) -> float:
         weight = None if self.weight is None else self.scored.numbers[self.weight][mine]
@@ -504,7 +510,8 @@ class PromisedCosts(Tabular):
 
         records, short = self._records(), short_names(self.scored.models)
         unit = Unit.of(self.options, [record["promised"] for record in records])
-        rows, models = f"{len(self.scored.rows):,} rows without outcomes", len(self.scored.models)
+        weighted = "" if self.weight is None else f", weighted by {name(self.weight)!r}"
+        rows, models = f"{int(self._counted.sum()):,} rows without outcomes{weighted}", len(self.scored.models)
         console.print(Text(visible(f"{self.scored.source}: {rows}; {models} model{'s' * (models != 1)}")))
         console.print(Text(f"{meaning(self.options)}\n"))
         table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
