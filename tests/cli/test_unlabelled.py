@@ -68,4 +68,4 @@ def test_rows_of_no_weight_do_not_count(cli, tmp_path):
     assert [(each["group"], each["n_rows"]) for each in found] == [("", 2), ("a", 1), ("b", 1)]
     assert found[1]["promised"] == pytest.approx(promised_regret(np.array([0.3]), costs=(0.2, 0.4)), rel=1e-12)
     said = " ".join(cli("evaluate", file, *asked).out.split())
-    assert "weighed.csv: 2 rows without outcomes, weighted by 'times'; 1 model" in said
+    assert "csv: 2 rows without outcomes, weighted by 'times'; 1 model" in said  # a long path is folded
