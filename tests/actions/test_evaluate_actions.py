@@ -369,6 +369,50 @@ def test_who_costs_less_on_a_segment_is_said_in_a_sentence():
     assert said.difference == pytest.approx(np.mean(said.left + said.right) / 2, abs=0.2)
 
 
+def test_a_sentence_on_a_segment_does_not_speak_of_what_theta_does_not_count():
+    # always acting costs theta / 2, never acting (1 - theta) / 2: the first is cheaper below one half only
+    ends = [[[0, 0], [1, 0]], [[0, 1], [0, 0]]]
+    models = {"always": [[0.0, 1.0]] * 10, "never": [[1.0, 0.0]] * 10, "like": [[0.4, 0.6]] * 10}
+    low, whole = (evaluate_actions([0, 1] * 5, models, matrices=ends, theta=(0, most)) for most in (0.3, 1))
+    assert [who for _, _, who in low.dominance("always", "never").intervals()] == ["always", "never"]
+    expected = "always costs no more than never wherever theta counts, less on 100% of the segment of matrices; "
+    assert low.dominance("always", "never").sentence.startswith(expected)
+    assert low.dominance("never", "always").sentence.startswith(expected)
+    # with a probability of 0.6 acting pays where theta is below 0.6, which is all that counts here
+    alike = low.dominance("always", "like")
+    assert alike.sentence == "always and like cost the same on all of the segment of matrices that theta counts."
+    assert alike.intervals() == [(0.0, 0.6, "same"), (0.6, 1.0, "like")]
+    # over the whole segment each is as much the cheaper one as the other
+    half = whole.dominance("always", "never")
+    assert half.difference == 0.0
+    assert half.sentence == (
+        "always costs less on 50%, never costs less on 50% of the segment of matrices; on average over it both cost "
+        "the same."
+    )
+
+
+def test_means_of_a_segment_that_only_rounding_tells_apart_are_the_same():
+    # an error costs 0.1 and 0.3, or the other way round, at either end: two opposite models cost 0.2 each on average
+    ends = 0.1 * np.array([[[0, 1], [3, 0]], [[0, 3], [1, 0]]])
+    models = {"a": [[0.7, 0.3]] * 18, "b": [[0.3, 0.7]] * 18}
+    for share in (0.1, 0.7):
+        found = evaluate_actions([0, 1] * 9, models, matrices=share * ends, theta=(0, 1)).dominance("a", "b")
+        assert found.sentence.endswith("; on average over it both cost the same.")
+
+
+@pytest.mark.parametrize("seed", [28, 53, 90])
+def test_there_is_no_skill_where_one_action_is_the_best_for_every_class(seed):
+    rng = np.random.default_rng(seed)
+    y, prob = simulated(30, 3, seed)
+    # each action costs as much whatever the class: nobody gains by knowing it
+    ends = rng.random((2, 1, 3)) + rng.random((1, 3, 1))
+    found = evaluate_actions(y, prob, matrices=ends, theta=(0, 1), actions=("a", "b", "c"))
+    assert np.isnan(found.skill)
+    assert "what lies between" not in " ".join(found.conclusion)
+    # what the one that costs least at each matrix costs
+    assert found["model"].best_constant == pytest.approx(found.oracle, rel=1e-12)
+
+
 def test_a_segment_is_the_limit_of_a_list():
     y, prob = simulated(200, 4, 0)
     rng = np.random.default_rng(1)

@@ -274,15 +274,20 @@ class ActionDominance(Tabular):
         if min(parts.values()) > 0.0:
             shares = ", ".join(f"{name} costs less on {percent(share)}" for name, share in parts.items())
             return f"{shares} of the segment of matrices; on average over it {self._mean}."
-        if max(parts.values()) == 0.0:
-            return f"{self.a} and {self.b} cost the same on all of the segment of matrices."
         better = max(parts, key=lambda name: parts[name])
         other = self.b if better == self.a else self.a
+        where = {who for _, _, who in self.intervals()} - {"same"}  # theta may not count all of it
+        if parts[better] == 0.0:
+            counted = " that theta counts" if where else ""
+            return f"{self.a} and {self.b} cost the same on all of the segment of matrices{counted}."
+        anywhere = "wherever theta counts" if other in where else "anywhere"
         less = f"less on {percent(parts[better])} of the segment of matrices"
-        return f"{better} costs no more than {other} anywhere, {less}; on average over it {self._mean}."
+        return f"{better} costs no more than {other} {anywhere}, {less}; on average over it {self._mean}."
 
     @property
     def _mean(self) -> str:
+        if self.difference == 0.0:
+            return "both cost the same"
         return f"{self.a} costs {number(abs(self.difference))} {'less' if self.difference < 0.0 else 'more'}"
 
     def __repr__(self) -> str:
@@ -308,8 +313,8 @@ def dominance_of(rows: ActionRows, a: str, b: str) -> ActionDominance:
     weight = _masses(theta, low, high)
     sign = np.sign(left + right)
     costs = [np.average(rows.problem.losses(rows.probs[name], rows.index), weights=rows.weight) for name in (a, b)]
-    better = (float(weight[sign < 0.0].sum()), float(weight[sign > 0.0].sum()))
-    return ActionDominance(a, b, low, high, left, right, *better, float(costs[0] - costs[1]))
+    better, difference = (float(weight[sign < 0.0].sum()), float(weight[sign > 0.0].sum())), float(costs[0] - costs[1])
+    return ActionDominance(a, b, low, high, left, right, *better, difference if abs(difference) > scale else 0.0)
 
 
 def _difference(rows: ActionRows, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
@@ -1277,9 +1282,10 @@ def _evaluated(rows: ActionRows, level: float) -> ActionEvaluation:
     cost_rows = rows.cost_rows(costs, regret, most)
     estimates = mean_estimates(cost_rows, pairs, level, (best.min(), rows.max_loss().max()))
     oracle, single = float(share @ best), float(share @ rows.constant())
+    some = single - oracle > _ROUNDING * float(np.abs(rows.problem.matrices).max())
     found = []
     for k, (name, prob) in enumerate(rows.probs.items()):
-        skill = 1.0 - regrets[name].value / (single - oracle) if single > oracle else math.nan
+        skill = 1.0 - regrets[name].value / (single - oracle) if some else math.nan
         compared, tables = (oracle, single, skill), (*_tables(rows, prob), _class_costs(rows, costs[:, k]))
         found.append(ModelCosts(name, estimates[name], regrets[name], *compared, *tables))
     return ActionEvaluation(tuple(found), rows, cost_rows, level)
