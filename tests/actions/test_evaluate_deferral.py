@@ -56,6 +56,19 @@ def test_no_case_is_decided_where_all_are_deferred():
     assert np.isnan(found.cost_per_decided)
 
 
+@pytest.mark.parametrize("option", [0.1, costs.Deferral(0.03, 0.2, 0.2)])
+@pytest.mark.parametrize("measure", [0.2, (0.1, 0.4), costs.Beta(2, 5), costs.Empirical([0.1, 0.2, 0.35])])
+def test_an_option_that_no_case_takes_is_worth_nothing(measure, option):
+    # all scores are far from any cost ratio at which deferring pays
+    y, p = [0, 0, 1, 0, 1, 1] * 10, [0.001, 0.02, 0.03, 0.98, 0.99, 0.97] * 10
+    found = evaluate_deferral(y, p, costs=measure, deferral=option)
+    assert found.shares["deferred"] == 0.0
+    assert (found.value, found.p_value, found.value_by_class) == (0.0, 1.0, (0.0, 0.0))
+    assert found.cost == found.cost_without
+    low, high = found.estimates["value"].interval
+    assert low <= 0.0 <= high
+
+
 def test_shares_over_a_range_are_those_at_its_cost_ratios():
     y, p = simulated(60, 1)
     found = evaluate_deferral(y, p, costs=(0.1, 0.3), deferral=costs.Deferral(0.02, 0.1, 0.1))

@@ -113,6 +113,7 @@ def _over_costs(sample: BinarySample, costs: CostDistribution, deferral: Deferra
     rising, falling, acted = (part / costs.mass for part in deferral.where_deferred(costs, sample.score))
     share, a, b = rising + falling, deferral.false_positive_rate, deferral.false_negative_rate
     errors = np.where(sample.y, b * falling, a * rising)
+    total = np.where(share > 0.0, total, without)  # rounding is no saving
     return DeferredRows(total, without, total - deferral.fee * share - errors, errors, share, acted)
 
 
