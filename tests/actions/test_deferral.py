@@ -502,3 +502,49 @@ def test_no_weights_defer_more_than_all_rows_or_cost_less_than_nothing():
 def test_the_best_pairs_are_offered_over_the_fee_only(over):
     with pytest.raises(ValueError, match=f'^rule="optimal" is offered over="fee" only, got over=\'{over}\''):
         deferral_curve([0, 1, 1], [0.2, 0.4, 0.9], costs=0.3, over=over, rule="optimal")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e7 / 3.0])
+@pytest.mark.parametrize("seed", [6, 7, 10, 16, 32])
+def test_of_pairs_that_only_rounding_tells_apart_the_one_is_found_that_defers_fewest(seed, scale):
+    """Levels whose rows cost as much deferred as not acted on, or as acted on, in exact fractions."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array([[30, 1], [6, 1], [2, 2], [1, 2], [1, 9]])[np.sort(rng.integers(0, 5, 9))]
+    n0, n1 = (rng.integers(1, 9, 9) * kinds.T).tolist()
+    edges = [*(np.arange(1, 10) / 10).tolist(), math.inf]
+    weight = scale * np.ravel([n0, n1], order="F")
+    pair = fit_deferral([0, 1] * 9, np.repeat(edges[:9], 2), costs=0.3, deferral=0.1, sample_weight=weight)
+    known = []
+    for i, j in itertools.combinations_with_replacement(range(10), 2):
+        mass = sum(n0[i:j] + n1[i:j])
+        known.append((Fraction(7, 10) * sum(n1[:i]) + Fraction(1, 10) * mass + Fraction(3, 10) * sum(n0[j:]), mass, j))
+    cost, mass, j = min(known)
+    total = sum(n0 + n1)
+    assert (pair.cost, pair.share) == pytest.approx((float(cost / total), mass / total), rel=1e-9)
+    assert pair.high == edges[j]
+    assert pair.unique == (sum(each[:2] == (cost, mass) for each in known) == 1)
+
+
+@pytest.mark.parametrize("fee", [0.0, 0.01, 0.5])
+def test_a_pair_is_read_as_it_was_written_whatever_it_defers(fee):
+    pair = fit_deferral([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8], costs=0.5, deferral=fee)
+    assert pair.share == {0.0: 0.5, 0.01: 0.5, 0.5: 0.0}[fee]
+    assert DeferralPair.from_json(pair.to_json()) == pair
+
+
+@pytest.mark.parametrize(("cost", "share"), [(0.1, 1.2), (0.1, -0.1), (-0.1, 0.5)])
+def test_a_pair_of_an_impossible_cost_or_share_is_refused(cost, share):
+    pair = DeferralPair(0.2, 0.6, cost, share, unique=True)
+    with pytest.raises(ValueError, match=r"share must be in \[0, 1\], and cost a number >= 0"):
+        DeferralPair.from_json(pair.to_json())
+
+
+@pytest.mark.parametrize("over", ["fee", "capacity"])
+def test_a_score_at_the_cost_ratio_acts_on_a_curve_too(over):
+    # acting on all four costs 0.2 for each of three negatives; not acting would cost 0.8 for the positive
+    curve = deferral_curve([0, 0, 0, 1], [0.2] * 4, costs=0.2, deferral=0.01, over=over)
+    assert curve.references["decide all"].at([0.0]) == pytest.approx([0.15], abs=1e-15)
+    if over == "capacity":
+        assert curve.at([0.0, 0.5, 1.0]) == pytest.approx([0.15, 0.15, 0.01], abs=1e-15)
+    else:
+        assert curve.at([0.0, 0.08, curve.knots[-1]]) == pytest.approx([0.0, 0.08, 0.15], abs=1e-15)
