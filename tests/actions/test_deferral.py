@@ -548,3 +548,20 @@ def test_a_score_at_the_cost_ratio_acts_on_a_curve_too(over):
         assert curve.at([0.0, 0.5, 1.0]) == pytest.approx([0.15, 0.15, 0.01], abs=1e-15)
     else:
         assert curve.at([0.0, 0.08, curve.knots[-1]]) == pytest.approx([0.0, 0.08, 0.15], abs=1e-15)
+
+
+@pytest.mark.parametrize("c", [0.1, 0.25, 0.8])
+def test_the_curve_over_the_fee_ends_where_no_case_is_worth_its_fee(c):
+    # the surest gain is that of a score at c, which saves c (1 - c) of expected cost
+    curve = deferral_curve([0, 1, 0, 1], [0.1, 0.6, 0.3, 0.9], costs=c, deferral=costs.Deferral(0.0, 0.2, 0.1))
+    assert curve.knots[-1] == pytest.approx(c * (1.0 - c), abs=1e-15)
+    # half of the rows are negative, of which a fifth are mistaken, and a tenth of the positives
+    errors, fees = 0.5 * 0.2 * c + 0.5 * 0.1 * (1.0 - c), np.array([0.0, 0.05, curve.knots[-1]])
+    assert curve.references["defer all"].at(fees) == pytest.approx(errors + fees, abs=1e-15)
+    assert curve.at([curve.knots[-1]]) == pytest.approx(curve.references["decide all"].at([0.0]), abs=1e-15)
+
+
+def test_a_row_that_gains_nothing_is_not_deferred_on_the_curve_over_the_capacity():
+    # at the fee 0.2 (1 - 0.2) a score of 0.2 gains nothing: acting costs 0.15 here, and deferring would cost 0.16
+    curve = deferral_curve([0, 0, 0, 1], [0.2] * 4, costs=0.2, deferral=0.16, over="capacity")
+    assert curve.at([0.0, 0.5, 1.0]) == pytest.approx([0.15] * 3, abs=1e-15)

@@ -198,7 +198,7 @@ def test_interval_of_the_value_is_that_of_the_threshold_found_less_the_optimism_
     y = rng.random(40) < score
     found = population_threshold(y, score, F1(), n_resamples=30, random_state=5)
     again, values, optimism = np.random.default_rng(5), [], []
-    order = np.argsort(score, kind="stable")
+    order = np.lexsort((y, score))
     for _ in range(30):
         rows = order[again.integers(40, size=40)]
         best = max([*score[rows], math.inf], key=lambda t, rows=rows: (plain_f1(y[rows], score[rows], t), t))
@@ -323,6 +323,21 @@ def test_resampled_thresholds_are_those_of_the_repeated_rows():
         assert float(value) == pytest.approx(again.utility, abs=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_do_not_depend_on_the_order_of_rows_of_equal_scores(weighted):
+    rng = np.random.default_rng(0)
+    score, weight = rng.integers(0, 6, 60) / 6, rng.random(60) if weighted else None
+    y = rng.random(60) < score
+    found = set()
+    for order in (np.arange(60), np.arange(60)[::-1], rng.permutation(60)):
+        mine = None if weight is None else weight[order]
+        again = population_threshold(y[order], score[order], "f1", sample_weight=mine, n_resamples=40)
+        found.add((again.interval, again.bootstrap_thresholds.tobytes(), tuple(again.utility_interval)))
+    assert len({(interval, drawn) for interval, drawn, _ in found}) == 1
+    ends = np.array([each for _, _, each in found])
+    assert np.ptp(ends, axis=0) == pytest.approx(0.0, abs=1e-12)
+
+
 FALLING = FractionalLinear(c=(1, -1, 0.5), d=(1, 0, 0, 0))  # it takes the lowest scores
 
 
@@ -348,9 +363,9 @@ def test_resamples_are_what_counting_their_rows_at_every_threshold_finds(measure
         return max(thresholds, key=lambda t: (sign * value(weight, t), t))
 
     options = {"sample_weight": weight if weighted else None, "n_resamples": 22, "confidence_level": 0.5}
-    found = population_threshold(y, score, measure, random_state=4, **options)
+    found = population_threshold(y, score, measure, random_state=2, **options)
     assert up * found.threshold == best(weight)
-    draws, order = np.random.default_rng(4), np.argsort(score, kind="stable")
+    draws, order = np.random.default_rng(2), np.lexsort((weight, y, score))
     chosen, values, optimism = [], [], []
     for _ in range(22):
         counts = np.zeros(9)

@@ -499,7 +499,7 @@ class _Scan:
         out, optimism = np.empty((draws, 2)), 0.0
         if draws == 0:
             return out
-        order, n = np.argsort(sample.score, kind="stable"), len(sample.y)
+        order, n = validation.settled_order(sample.score, sample.y, sample.weight), len(sample.y)
         score, y = sample.score[order], sample.y[order]
         weight = 1.0 if sample.weight is None else sample.weight[order]
         starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
