@@ -209,3 +209,17 @@ def test_log_odds_of_new_cases_are_log_odds_too():
     found = certify_decided(y, known, new_prob=new, logits=True, **asked)
     assert found.sentence == certify_decided(y, expit(known), new_prob=expit(new), **asked).sentence
     assert found.certified
+
+
+@pytest.mark.parametrize("target", ["selective", "undetected", "expected undetected"])
+def test_a_sentence_names_the_share_that_is_certified(target):
+    found = certify_decided([0] * 99 + [1], [0.1] * 100, threshold=0.5, max_error=0.1, target=target)
+    what = "mistakes per case decided" if target == "selective" else "undetected mistakes per case"
+    assert found.sentence.startswith(f"{what} <= 10%, ")
+
+
+@pytest.mark.parametrize("c", [0.3, 0.5])
+def test_a_score_at_the_threshold_is_a_decision_to_act(c):
+    # of 100 rows at the threshold one is a negative: the only mistake, as all are acted on
+    found = certify_decided([1] * 99 + [0], [c] * 100, threshold=c, max_error=0.1)
+    assert (found.decided, found.errors, found.coverage) == (100, 1, 1.0)
