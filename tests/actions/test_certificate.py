@@ -223,3 +223,13 @@ def test_a_score_at_the_threshold_is_a_decision_to_act(c):
     # of 100 rows at the threshold one is a negative: the only mistake, as all are acted on
     found = certify_decided([1] * 99 + [0], [c] * 100, threshold=c, max_error=0.1)
     assert (found.decided, found.errors, found.coverage) == (100, 1, 1.0)
+
+
+def test_tests_start_at_a_fifth_of_the_rows():
+    # the surest eight of 1,000 are mistakes, and no other: too many among 29, few enough among 200
+    y, p = rows_of(np.arange(1000) < 8, 1.0 - np.arange(1000) / 1000)
+    asked = {"threshold": 0.5, "max_error": 0.1}
+    found = certify_decided(y, p, **asked)
+    assert (found.decided, found.errors, found.tested) == (1000, 8, 801)
+    assert certify_decided(y, p, min_rows=200, **asked) == found
+    assert not certify_decided(y, p, min_rows=29, **asked).certified
