@@ -544,6 +544,7 @@ def test_a_score_at_the_cost_ratio_acts_on_a_curve_too(over):
     # acting on all four costs 0.2 for each of three negatives; not acting would cost 0.8 for the positive
     curve = deferral_curve([0, 0, 0, 1], [0.2] * 4, costs=0.2, deferral=0.01, over=over)
     assert curve.references["decide all"].at([0.0]) == pytest.approx([0.15], abs=1e-15)
+    assert len(curve.slope) == len(curve.knots) - 1
     if over == "capacity":
         assert curve.at([0.0, 0.5, 1.0]) == pytest.approx([0.15, 0.15, 0.01], abs=1e-15)
     else:
