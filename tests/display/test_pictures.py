@@ -41,6 +41,31 @@ def test_a_figure_of_its_own_grows_by_its_legend(name):
     assert differences(pictures.in_own_figure(name), KEPT[f"{name}, of its own"]) == []
 
 
+@pytest.mark.parametrize("name", ["roc", "lift", "utility", "gains", "costs, linear", "decision, constant"])
+def test_a_second_display_in_the_same_axes_has_the_only_legend(name):
+    first = pictures.PICTURES[name](None)
+    figure = first.figure_
+    before = figure.get_figheight()
+    pictures.PICTURES[name](first.ax_)
+    legends = [*figure.legends, *filter(None, (ax.get_legend() for ax in figure.axes))]
+    figure.draw_without_rendering()
+    box = legends[0].get_window_extent()
+    assert len(legends) == 1
+    assert min(box.x0, box.y0, figure.bbox.x1 - box.x1) >= 0.0
+    assert box.y1 <= first.ax_.xaxis.get_tightbbox().y0 + 1.0
+    assert figure.get_figheight() >= before
+
+
+def test_the_height_of_a_legend_goes_with_it():
+    first = pictures.PICTURES["decision, ten"](None)
+    first.curves = first.curves[:1]
+    height = first.figure_.get_figheight()
+    first.plot(first.ax_, legend="below")
+    first.plot(first.ax_, legend="inside")
+    assert (first.figure_.legends, first.ax_.get_legend() is None) == ([], False)
+    assert first.figure_.get_figheight() < height
+
+
 def test_the_table_names_every_picture_and_no_other():
     own = {f"{name}, of its own" for name in pictures.OF_THEIR_OWN}
     assert set(KEPT) == {*pictures.PICTURES, *pictures.OWN, *own}

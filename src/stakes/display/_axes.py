@@ -403,17 +403,33 @@ def draw_legend(ax: Axes, legend: Legend, *, new: bool) -> None:
     handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
     if not handles or labels == ["model"]:
         return
+    new |= _remove_legend(ax)
     if legend == "auto":
         legend = "below" if new or figure_of(ax).get_layout_engine() is not None else "inside"
     labels = _short_labels(labels, width_in_points(ax) if legend == "inside" else _room_below(ax))
     if legend == "inside":
         ax.legend(handles, labels, fontsize=SMALL, loc="best", framealpha=0.85)
     elif new:
-        legend_under(figure_of(ax), handles, labels)
+        legend_under(figure_of(ax), handles, labels).set_gid(_name_of_legend(ax))
     else:
         anchor = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": _below(ax)}
         columns = _columns(labels, _room_below(ax))
         ax.legend(handles, labels, ncols=columns, borderaxespad=0.0, **anchor, **_PLAIN)
+
+
+def _remove_legend(ax: Axes) -> bool:
+    """Remove the legend that an earlier display has below the figure of these axes, with its height; whether it had."""
+    figure, name = figure_of(ax), _name_of_legend(ax)
+    earlier = [each for each in figure.legends if each.get_gid() == name]
+    for legend in earlier:
+        legend.remove()
+        _grow(figure, -_height_below(figure, [text.get_text() for text in legend.get_texts()]))
+    return bool(earlier)
+
+
+def _name_of_legend(ax: Axes) -> str:
+    """What tells the legend of these axes from those of others in one figure."""
+    return f"legend of axes {figure_of(ax).axes.index(ax)}" if ax in figure_of(ax).axes else "legend of inner axes"
 
 
 def _short_labels(labels: Sequence[str], width: float) -> list[str]:
@@ -436,12 +452,17 @@ def _room_below(ax: Axes) -> float:
     return max(width_in_points(ax), alone * 0.9 * 72.0 * float(figure.get_size_inches()[0]))
 
 
-def legend_under(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
+def legend_under(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> Any:
     """Put one legend below everything in a figure of our own, which grows by its height."""
     columns = _columns(labels, 72.0 * float(figure.get_size_inches()[0]))
-    rows = math.ceil(len(labels) / columns)
-    _grow(figure, (1.6 * rows + 0.5) * small_font())
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, **_PLAIN)
+    _grow(figure, _height_below(figure, labels))
+    return figure.legend(handles, labels, loc="outside lower center", ncols=columns, **_PLAIN)
+
+
+def _height_below(figure: Figure, labels: Sequence[str]) -> float:
+    """Height in points of a legend below a figure as wide as this."""
+    rows = math.ceil(len(labels) / _columns(labels, 72.0 * float(figure.get_size_inches()[0])))
+    return (1.6 * rows + 0.5) * small_font()
 
 
 def above(ax: Axes, height: float, *, new: bool) -> Axes:
