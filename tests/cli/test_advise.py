@@ -1,5 +1,6 @@
 """`stakes advise` gives the library's advice without any file."""
 
+import ast
 import json
 
 import pytest
@@ -100,3 +101,19 @@ def test_example_of_the_help_is_a_valid_command(cli):
 def test_advice_goes_to_a_file(cli, folder):
     assert cli("advise", "--capacity", "10", "--output", "advice.md").code == 0
     assert "top_k_scores" in (folder / "advice.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("outcome", ["labels", "time_to_event", "amounts"])
+def test_code_in_a_table_is_one_line_that_runs(outcome, cli, tmp_path):
+    options = {"decisions": "independent", "knowledge": "range"}
+    target = tmp_path / "advice.md"
+    assert cli("advise", *spelled(options), "--outcome", outcome, "-o", target).code == 0
+    text = target.read_text("utf-8")
+    assert text == f"{advise(**options, outcome=outcome).to_markdown()}\n"
+    lines = advise(**options, outcome=outcome).call.splitlines()
+    code = text.splitlines()[2].replace("\\", "").split(" | ")[4]
+    assert ast.dump(ast.parse(code)) == ast.dump(ast.parse("\n".join(lines)))
+
+
+def spelled(options):
+    return [part for key, value in options.items() for part in (f"--{key}", value)]

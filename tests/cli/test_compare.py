@@ -143,6 +143,14 @@ def test_harm_that_a_difference_counts_is_said(data, cli):
     assert "test harm" not in cli("compare", data, *RANGE, *PAIR).out
 
 
+@pytest.mark.parametrize("ending", ["json", "csv", "md"])
+def test_harm_that_a_difference_counts_is_said_in_files(ending, data, cli, tmp_path):
+    for harm, said in ((["--harm", "sharp=0.02"], "counts test harm: sharp 0.0200 and blurred 0"), ([], "harm")):
+        target = tmp_path / f"found.{ending}"
+        assert cli("compare", data, *RANGE, *PAIR, *harm, "-o", target).code == 0
+        assert (said in target.read_text("utf-8")) is bool(harm)
+
+
 def test_a_difference_without_an_interval_is_not_called_undecided_by_the_rows(data, cli):
     text = " ".join(cli("compare", data, *RANGE, *PAIR, "--rule", "optimal").out.split())
     assert "Neither of sharp and blurred can be called better here: their difference has no interval." in text

@@ -85,6 +85,15 @@ def test_harm_that_costs_count_is_said(cli):
     said = "Costs and what is promised count --harm."
     assert said in " ".join(cli("compare", "a.json", "b.json").out.split())
     assert "--harm" not in cli("compare", "plain_a.json", "plain_b.json").out
+    noted = {(each["quantity"], each["model"]): each["note"] for each in changes_in(cli, "a.json", "b.json")}
+    one, both = "counts test harm: m0 0.0100", "counts test harm: m0 0.0100 and m1 0"
+    counting = {("cost", "m0"): one, ("promised", "m0"): one, ("difference", "m0 - m1"): both}
+    assert {key: note for key, note in noted.items() if "harm" in note} == counting
+    assert not any("harm" in each["note"] for each in changes_in(cli, "plain_a.json", "plain_b.json"))
+
+
+def changes_in(cli, *days):
+    return json.loads(cli("compare", *days, "--json").out)["changes"]
 
 
 @pytest.mark.usefixtures("days")
@@ -114,6 +123,20 @@ def test_settings_are_those_that_were_kept(cli):
     assert outcome.err == "note: options taken from stakes.toml: none for this command\n"
     assert cli("compare", "old.csv", *TYPED).err.startswith("error: --models FIRST,SECOND")
     assert cli("compare", "old.json", "absent.json").code == 3
+
+
+@pytest.mark.usefixtures("days")
+@pytest.mark.parametrize("resolution", [None, 64])
+def test_rows_are_not_held_against_themselves(resolution, cli):
+    asked = [*TYPED, "--fail-on", "dearer", "--against"]
+    for day, seed in {"old": 1, "other": 8}.items():
+        kept = KeptEvaluation.of(evaluate(*rows_of(seed), **ASKED), resolution=resolution)
+        kept.to_json(f"kept_{day}.json")
+    refused = cli("check", "old.csv", *asked, "kept_old.json")
+    assert (refused.code, refused.out) == (3, "")
+    said = "--against kept_old.json: holds the rows that are checked: those of a kept evaluation must be others"
+    assert said in " ".join(refused.err.split())
+    assert cli("check", "old.csv", *asked, "kept_other.json").code == 0
 
 
 @pytest.mark.usefixtures("days")

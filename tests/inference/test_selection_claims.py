@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from replications import selection
+from stakes.inference import few_carry
 
 DRAWS = 250
 
@@ -22,3 +23,8 @@ def test_claims_about_the_best_of_ten_equal_models_hold_as_often_as_stated():
     assert mean["plain incumbent"] >= 0.08
     # the best of ten looks better by .71 standard errors, and by .60 if errors were normal of that correlation
     assert mean["bias"] == pytest.approx(mean["expected bias"], abs=0.15)
+
+
+@pytest.mark.parametrize(("rows", "said"), [(0.98, "0.98 rows"), (1.03, "1 row"), (1.3, "1.3 rows"), (2.0, "2 rows")])
+def test_one_row_is_no_rows(rows, said):
+    assert few_carry("the cost of a", rows).startswith(f"the cost of a rests on about {said} of a class: ")

@@ -213,6 +213,14 @@ def test_a_reader_of_markdown_shows_a_cell_as_it_is(name):
         assert shown in ([name, "n", name, "1"], [name])
 
 
+def test_dollars_begin_no_formula_on_pages_that_read_them_so():
+    reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    plugin = pytest.importorskip("mdit_py_plugins.dollarmath").dollarmath_plugin
+    names = ["in $, out $", "$x$", "$$a$$"]
+    page = reader.use(plugin).render(markdown_table([*map(markdown_cell, names)], []))
+    assert re.findall(r"<th>(.*?)</th>", page) == names
+
+
 @pytest.mark.parametrize("nothing", [None, math.nan, np.float64("nan")])
 def test_what_is_missing_is_an_empty_cell(nothing):
     assert cell_text(nothing) == ""

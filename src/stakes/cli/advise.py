@@ -121,6 +121,8 @@ class Advices(Tabular):
 
     all: "list[Advice]"
 
+    _code_columns = ("call",)
+
     def _records(self) -> list[dict[str, Any]]:
         return [record for advice in self.all for record in advice._records()]
 

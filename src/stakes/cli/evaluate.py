@@ -278,11 +278,15 @@ class CheckJob:
 
         if self.against is None:
             return evaluation.check(ignore=self.ignore, against="groups" if DEARER in self.fail_on else None)
-        before = read_kept(self.against).evaluate()
+        before = read_kept(self.against)
         try:
-            return evaluation.check(ignore=self.ignore, against=before)
+            found = evaluation.check(ignore=self.ignore, against=before.evaluate())
         except ValueError as error:
             raise DataError(f"--against {name(self.against, 200)}: {str(error).removesuffix('.')}") from None
+        if before._is_of(evaluation):
+            said = "holds the rows that are checked: those of a kept evaluation must be others"
+            raise DataError(f"--against {name(self.against, 200)}: {said}")
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

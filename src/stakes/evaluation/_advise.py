@@ -297,6 +297,8 @@ class Advice(Tabular):
     call: str
     wrong: dict[str, str] = field(hash=False)
 
+    _code_columns = ("call",)
+
     def _records(self) -> list[dict[str, Any]]:
         named = {name: getattr(self, name) for name in ("decisions", "knowledge", "metric", "why", "call")}
         return [{**named, **{f"wrong_with_{name}": text for name, text in self.wrong.items()}}]

@@ -24,7 +24,7 @@ from stakes.variance.influence import influence_moments, mean_influence, promise
 from stakes.variance.sums import record_of, worst_losses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from stakes.core.options import Options
     from stakes.evaluation._groups import GroupResult
@@ -55,7 +55,7 @@ class Change:
     p_adjusted : float
         After Holm's correction over the models, or the pairs, of the same quantity.
     note : str
-        On how few rows of which class the change rests; empty where there are enough.
+        On how few rows of which class the change rests, and which test harm it counts; else empty.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def changes_between(before: Standings, after: Standings) -> Changes:
     if not before.score_tables[0].fixed_prevalence:
         found += _family("prevalence", {"": [_prevalence(day) for day in days]}, before)
     found += cost_changes(before, after)
-    pairs = {f"{a} - {b}": (a, b) for a, b in combinations(models, 2)}
+    pairs: dict[str, tuple[str, ...]] = {f"{a} - {b}": (a, b) for a, b in combinations(models, 2)}
     gaps = {
         name: [day.moments.difference(*map(day.place, pair)).scaled(day.factor) for day in days]
         for name, pair in pairs.items()
@@ -182,9 +182,16 @@ def changes_between(before: Standings, after: Standings) -> Changes:
     found += _family("difference", gaps, before)
     for quantity, of in (("promised", _promised), ("more_than_promised", _more_than_promised), ("o_e_ratio", _ratio)):
         found += _family(quantity, {name: [of(day, name) for day in days] for name in models}, before)
-    changes = Changes(found)
+    alone: dict[str, tuple[str, ...]] = {name: (name,) for name in models}
+    counting = {"cost": alone, "promised": alone, "difference": pairs}
+    changes = Changes(_with_harm(each, counting.get(each.quantity, {}).get(each.model, ()), before) for each in found)
     changes.options = before.options
     return changes
+
+
+def _with_harm(change: Change, models: Sequence[str], standings: Standings) -> Change:
+    """A change, with a note where it counts what obtaining the scores of these models costs."""
+    return replace(change, note="; ".join(filter(None, (change.note, standings.harm_counted(*models)))))
 
 
 _SAME = ("rule", "harm", "scale", "confidence_level", "unit_cost", "per", "prevalence", "per_stake")

@@ -167,7 +167,8 @@ class Evaluation(Standings, Tabular):
         Returns
         -------
         Comparison
-            ``difference`` is first minus second: negative means that the first is better.
+            ``difference`` is first minus second: negative means that the first is better. ``note`` says which test harm
+            it counts.
 
         Raises
         ------
@@ -182,6 +183,7 @@ class Evaluation(Standings, Tabular):
         -0.07875
         """
         found = self.difference(a, b)
+        found = replace(found, note="; ".join(filter(None, (found.note, self.harm_counted(a, b)))))
         known = a != b and {a, b} <= set(self.models)  # the references have no table
         known = known and self.options.harm_of(a) == self.options.harm_of(b)
         return replace(found, judge=partial(self._dominance, a, b)) if known else found

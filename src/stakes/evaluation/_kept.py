@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+
 from stakes.base.validation import check_kind, check_whole
 from stakes.core.options import Options
 from stakes.core.score_table import ScoreTable, common_label, in_cells
@@ -43,6 +45,18 @@ _ASKED = (
 
 
 _MOST_SCORES, _CELLS = 100_000, 2048  # kept of each table as they are; cells of a longer one
+
+
+def _alike(kept: ScoreTable, table: ScoreTable) -> bool:
+    """Whether a table that was kept, perhaps in wider cells, has the numbers of another."""
+    if kept.n_rows != table.n_rows:
+        return False
+    if kept.resolution != table.resolution:
+        if kept.resolution is None or (table.lower is not None and (table.resolution or 0) % kept.resolution):
+            return False
+        table = in_cells(table, kept.resolution)
+    columns = table._kept()[1]
+    return all(np.array_equal(values, columns.get(name, ())) for name, values in kept._kept()[1].items())
 
 
 def _cells_to_keep(tables: Iterable[ScoreTable]) -> int | None:
@@ -247,6 +261,10 @@ class KeptEvaluation:
         """
         check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
         return changes_between(replace(other, groups={}).evaluate(), replace(self, groups={}).evaluate())
+
+    def _is_of(self, evaluation: Evaluation) -> bool:
+        """Whether this was kept of the rows of an evaluation: its models have the same scores, as often."""
+        return all(_alike(table, evaluation.score_table(name)) for name, table in self.tables.items())
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.

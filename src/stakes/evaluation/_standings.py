@@ -403,6 +403,12 @@ class Standings:
         found = {name: self.options.harm_of(name) for name in self.models}
         return found if any(found.values()) else {}
 
+    def harm_counted(self, *names: str) -> str:
+        """Note on a cost or a difference of these models that counts what obtaining their scores costs."""
+        found = [(name, self.options.harm_of(name)) for name in names if name in self.models]
+        each = [say("harm_of", name=name, harm=number(value)) for name, value in found]
+        return f"counts test harm: {join(each)}" if any(value for _, value in found) else ""
+
     @property
     def harm_line(self) -> str:
         """What obtaining a score costs, and which numbers count it; empty where it costs nothing."""

@@ -245,7 +245,8 @@ def few_carry(what: str, rows: float) -> str:
     """Return the note on an estimate from few effective rows of a class; "" if there are enough."""
     if math.isinf(rows):
         return ""
-    few = f"{what} rests on about {rows:.2g} rows of a class"
+    about = f"{rows:.2g}"
+    few = f"{what} rests on about {about} row{'s' * (about != '1')} of a class"
     none = f"no row of a class shows how large {what} may be there"
     return f"{few if rows > 0.0 else none}: the interval is widened because so few carry the estimate"
 

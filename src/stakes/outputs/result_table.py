@@ -65,8 +65,8 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows))
 
 
-# what begins or ends emphasis, code, a cell or the address of a link; an underscore within a word marks nothing
-_MARKS = re.compile(r"[\\|*`]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\](?=[(\[])")
+# what begins or ends emphasis, code, a formula, a cell or the address of a link; an underscore in a word marks nothing
+_MARKS = re.compile(r"[\\|*`$]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\](?=[(\[])")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _BEGINS_BLOCK = re.compile(r"^\d*(?=#+ |[-+.)] |>|\[[^\]]+\]:)")  # heading, list, quotation or address of a link
 
@@ -148,6 +148,8 @@ class Tabular(ABC):
     _paper_intervals: ClassVar[str] = "ci"
     # columns of counts: whole ones are written in full and without decimals, also where weights make them floats
     _count_columns: ClassVar[tuple[str, ...]] = ()
+    # columns of code, whose lines stand in one
+    _code_columns: ClassVar[tuple[str, ...]] = ()
 
     def _paper_cells(self, columns: Columns | None, digits: int | None) -> list[list[str]]:
         """Head and rows as a paper prints them."""
@@ -283,7 +285,7 @@ class Tabular(ABC):
         return table([], [[key, cell] for key, cell in zip(header, rows[0], strict=True) if cell])
 
     def _cells(self) -> list[list[str]]:
-        records = _with_whole_counts(self)
+        records = _shown_records(self)
         header = list(records[0]) if records else []
         return [header, *[[cell_text(value) for value in record.values()] for record in records]]
 
@@ -333,7 +335,7 @@ def _to_decimals(record: Mapping[str, Any], key: str, decimals: int) -> str:
 
 def paper_cells(result: Tabular, columns: Columns | None, digits: int | None) -> list[list[str]]:
     """Head and rows as a paper prints them."""
-    records = _with_whole_counts(result)
+    records = _shown_records(result)
     known = list(records[0]) if records else []
     _check_layout(columns, digits)
     digits = _DIGITS if digits is None else digits
@@ -353,10 +355,16 @@ def paper_cells(result: Tabular, columns: Columns | None, digits: int | None) ->
     ]
 
 
-def _with_whole_counts(result: Tabular) -> list[dict[str, Any]]:
-    """The records, with whole numbers in place of counts that are floats."""
+def _shown_records(result: Tabular) -> list[dict[str, Any]]:
+    """The records, with whole numbers in place of counts that are floats, and code in one line."""
     records = result._records()
-    return [record | {key: _whole(record[key]) for key in result._count_columns if key in record} for record in records]
+    ready: dict[str, Callable[[Any], Any]] = dict.fromkeys(result._count_columns, _whole)
+    ready |= dict.fromkeys(result._code_columns, _in_one_line)
+    return [record | {key: ready[key](record[key]) for key in ready if key in record} for record in records]
+
+
+def _in_one_line(code: str) -> str:
+    return "; ".join(filter(None, code.splitlines()))
 
 
 def _whole(value: Any) -> Any:
