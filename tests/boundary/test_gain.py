@@ -78,6 +78,16 @@ def test_what_both_do_as_well_as_can_be_does_not_tell_them_apart(asked, said):
     assert "+0 of an unknown interval" in repr(gain)
 
 
+def test_decisions_without_a_mistake_cost_the_least_there_is():
+    y = np.arange(200) % 3 == 0
+    u = np.random.default_rng(0).random(200)
+    gain = fit_boundary(y, np.where(y, 0.9, 0.1), u, goal="cost", costs=0.3).gain()
+    assert gain.value == gain.single == 0.0
+    assert "out of fold minus the cost per row is 0, the best there is" in gain.verdict
+    worst = Gain("F-beta", 0.0, 0.0, 0.0, np.nan, np.nan, 0.95, 0.0, 0.0)
+    assert "out of fold F-beta is 0, the worst there is" in worst.verdict
+
+
 def test_what_both_do_as_badly_as_can_be_does_not_tell_them_apart():
     gain = Gain("minus the false positive rate", -1.0, -1.0, 0.0, np.nan, np.nan, 0.95, 0.4, 0.5)
     assert "out of fold minus the false positive rate is -1, the worst there is" in gain.verdict

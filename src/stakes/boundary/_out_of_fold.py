@@ -351,7 +351,7 @@ class Gain(Tabular):
         if math.isnan(self.precision) and math.isnan(self.single_precision):
             return "out of fold neither it nor a single threshold on the score selects a row"
         if self.value == self.single and abs(self.value) in {0.0, 1.0}:
-            end = "best" if self.value == (0.0 if self.measure == _NAMES["false_positives"] else 1.0) else "worst"
+            end = "best" if self.value == (0.0 if self.measure.startswith("minus ") else 1.0) else "worst"
             return f"out of fold {self.measure} is {self.value:.4g}, the {end} there is, with it and without it"
         return "out of fold it and a single threshold on the score decide alike about every row"
 
