@@ -251,7 +251,7 @@ def test_a_label_that_was_never_there_is_refused(case, bench, cli, tmp_path):
             outcome = cli(*ASK, boundary, *before, bad)
             assert outcome.code == 3, outcome.err
             assert f"bad{place}.csv: column 'outcome': " in outcome.err
-            assert "must hold the labels from before" in outcome.err or "pass --pos-label" in outcome.err
+            assert "must hold the labels from before" in outcome.err or "--pos-label" in outcome.err
         state = f"s{place}.json"
         assert cli(*ASK, "b.json", good, "--state", state).code == 0
         text = Path(state).read_text(encoding="utf-8")
