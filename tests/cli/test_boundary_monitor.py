@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from stakes.boundary import PrecisionMonitor, fit_boundary
-from stakes.cli import boundary_monitor
 from tests.cli.conftest import scored, write_csv
 
 pytest.importorskip("polars")
 pytest.importorskip("rich")
+
+from stakes.cli import boundary_monitor
 
 ASK = ["boundary", "monitor"]
 BETS = [0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.5]  # log-odds below the promise

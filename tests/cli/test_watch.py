@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from stakes import evaluate, expected_regret
-from stakes.cli import watch
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitors
 from tests.cli.conftest import write_csv
 
 pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
+
+from stakes.cli import watch  # noqa: E402  (needs rich)
 
 COSTS = (0.05, 0.3)
 

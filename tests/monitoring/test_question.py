@@ -43,6 +43,7 @@ def test_totals_of_days_may_be_off_by_a_hundredth_of_the_width_of_the_limit(refe
 
 
 def test_promise_of_a_day_is_the_mean_of_what_its_scores_promise():
+    pytest.importorskip("pandas")
     score = np.array([0.1, 0.5, 0.05, 0.9, 0.15])
     monitor = CostMonitor(0.2, budget=0.1).update(1, [0, 1, 0, 1, 1], score)
     promised = np.where(score >= 0.2, 0.2 * (1.0 - score), 0.8 * score).mean()
