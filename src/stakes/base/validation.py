@@ -1038,7 +1038,7 @@ def check_kind(value: object, name: str, kind: type, wanted: str = "", *, remedy
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, _NO_NUMBER) or getattr(value, "ndim", 0):  # older numpy takes an array of one for a number
+    if isinstance(value, _NO_NUMBER) or getattr(value, "ndim", 0) != 0:  # older numpy takes arrays of one for numbers
         return False
     try:
         float(value)  # type: ignore[arg-type]
