@@ -14,10 +14,11 @@ from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitors
 from tests.cli.conftest import write_csv
 
-pl = pytest.importorskip("polars")
 pytest.importorskip("rich")
 
-from stakes.cli import watch  # noqa: E402  (needs rich)
+from stakes.cli import watch
+
+pl = pytest.importorskip("polars")
 
 COSTS = (0.05, 0.3)
 

@@ -50,7 +50,7 @@ def test_harm_adds_missed_positives_to_regret(harm):
 
 @pytest.mark.parametrize("per", [1, 1000.0])
 @pytest.mark.parametrize("t", [0.35, 0.5, 0.95])
-def test_counts_are_of_so_many_cases(per, t):
+def test_counts_are_scaled_to_the_cases_asked_for(per, t):
     table = threshold_table(Y, SCORE, thresholds=[t], per=per)
     acted = t <= SCORE
     expected = [acted & (Y == 1), acted & (Y == 0), ~acted & (Y == 1), ~acted & (Y == 0)]

@@ -438,7 +438,7 @@ def test_lists_as_labels_or_groups_are_refused_by_every_engine(engine, role):
 def test_integers_of_128_bits_are_numbers(kind, tmp_path):
     polars = pytest.importorskip("polars")
     if not hasattr(polars, kind):
-        pytest.skip("this polars has no such type")
+        pytest.skip(f"this version of polars has no {kind}")
     frame = polars.DataFrame({"y": [0, 1, 1], "a": [0, 1, 0], "w": [2, 3, 1]}).cast({"a": getattr(polars, kind)})
     frame = frame.cast({"w": getattr(polars, kind)})
     frame.write_parquet(tmp_path / "rows.parquet")

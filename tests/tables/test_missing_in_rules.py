@@ -388,6 +388,6 @@ def test_whole_amounts_whose_sum_their_type_does_not_hold_are_decided_as_predict
         assert in_sqlite(columns, text, kind="NUMERIC") == known
         return
     typed = ", ".join(f'"{each}"::{kind} AS "{each}"' for each in names[1:])
-    frame = pl.DataFrame(numbered(columns))  # noqa: F841  (DuckDB reads it)
-    relation = duckdb.sql(f'SELECT row, "{names[0]}", {typed} FROM frame')  # noqa: S608
+    rows = duckdb.from_arrow(pl.DataFrame(numbered(columns)).to_arrow())
+    relation = rows.project(f'row, "{names[0]}", {typed}')
     assert [row[0] for row in relation.order("row").project(text).fetchall()] == known
