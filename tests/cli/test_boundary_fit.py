@@ -187,7 +187,7 @@ def test_weights_count_as_repeated_rows(few, small, cli, tmp_path):
         assert weighted[key] == repeated[key]
     assert weighted["helps"] is None
     assert weighted["verdict"].startswith("Whether uncertainty helps is not known: weighted rows")
-    assert page(cli("boundary", "fit", small, *ROLES, "--min-precision", "0.6", "--json"))["helps"] is not None
+    assert page(cli("boundary", "fit", small, *ROLES, "--min-precision", "0.7", "--json"))["helps"] is False
 
 
 def test_weights_that_are_no_numbers_of_rows_are_refused_with_their_place(few, cli, tmp_path, folder):

@@ -157,7 +157,7 @@ MISTAKEN = {
     "nothing": (b"", "it is no JSON"),
     "another JSON": (b'{"a": 1}', "it names no format of stakes"),
     "damaged": (b'{"format": "stakes-update-1"}', "rule.json: "),
-    "packed": (gzip.compress(b"{}"), "it is no JSON"),
+    "packed": (gzip.compress(b"{}"), "it is compressed by gzip: unpack it first"),
 }
 
 

@@ -111,7 +111,7 @@ def test_what_counts_the_harm_is_said(rows):
     assert not any("test harm" in line for line in evaluate(y, models, costs=0.2).conclusion)
     assert json.loads(unlike.to_json())["harm"] == HARM | {"c": 0.0}
     assert "harm" not in json.loads(evaluate(y, models, costs=0.2).to_json())
-    assert "cost each case 0.0200 (a) and 0.00500 (b) missed positives, the test harm" in unlike.methods()
+    assert "cost each case 0.0200 (a), 0.00500 (b) and 0 (c) missed positives, the test harm" in unlike.methods()
     assert (unlike["a"].decomposition, unlike["a"].auc) == (
         evaluate(y, models, costs=0.2)["a"].decomposition,
         evaluate(y, models, costs=0.2)["a"].auc,
