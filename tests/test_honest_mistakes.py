@@ -1,6 +1,5 @@
 """Honest mistakes of a first week: each is refused in words that hold the argument, the value and the remedy."""
 
-import inspect
 import re
 from pathlib import Path
 
@@ -570,7 +569,7 @@ def test_mistake_is_refused_with_argument_value_and_remedy(call, message):
         call()
     assert re.search(message, str(error.value), re.DOTALL), str(error.value)
     assert len(str(error.value)) < 800, str(error.value)
-    assert Path(inspect.getinnerframes(error.tb)[-1].filename).is_relative_to(PACKAGE)
+    assert Path(error.traceback[-1].path).is_relative_to(PACKAGE)
 
 
 @pytest.fixture

@@ -250,9 +250,9 @@ def test_the_arguments_that_mistakes_start_from_are_valid(name):
 def test_a_mistake_is_named_in_our_own_words(name, parameter, bad):
     with pytest.raises((ValueError, TypeError)) as error:
         called(FUNCTIONS[name], {**valid_arguments(name, FUNCTIONS[name]), parameter: bad})
-    place = inspect.getinnerframes(error.tb)[-1]
-    line = linecache.getline(place.filename, error.tb.tb_lineno if place.frame is error.tb.tb_frame else place.lineno)
-    assert Path(place.filename).is_relative_to(PACKAGE), f"{place.filename}: {error.value}"
+    place = error.traceback[-1]
+    line = linecache.getline(str(place.path), place.lineno + 1)
+    assert Path(place.path).is_relative_to(PACKAGE), f"{place.path}: {error.value}"
     assert line.strip().startswith("raise"), f"{line.strip()}: {error.value}"
     assert re.search(rf"\b({parameter}|{ALSO.get(parameter, parameter)})\b", str(error.value)), str(error.value)
 
@@ -339,7 +339,7 @@ RARE = {
 def test_a_rare_mistake_is_named_too(argument, call):
     with pytest.raises((ValueError, TypeError), match=rf"\b{argument}\b") as error:
         call()
-    assert Path(inspect.getinnerframes(error.tb)[-1].filename).is_relative_to(PACKAGE)
+    assert Path(error.traceback[-1].path).is_relative_to(PACKAGE)
 
 
 SHARE = {"prevalence": 0.25, "harm": 0.01, "per": 3.0, "unit_cost": 2.5, "confidence_level": 0.75, "span": 0.75}
