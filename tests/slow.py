@@ -1,8 +1,9 @@
 """Which tests README's command leaves out, for ``.ci/run`` to run: `slow.txt`, made by ``python -m tests.slow``.
 
 A test is left out if it takes long on the processor and adds little: it reaches no other statements than the tests that
-stay, or so few that each of them would take a fifth of a second. Of each file of tests the quickest stays. A line of
-`slow.txt` names a test, or all cases of a parametrised one.
+stay, or so few that each of them would take a tenth of a second. Of each file of tests the quickest stays, and so does
+one case of each test in the browser, whose time and script are not watched. A line of `slow.txt` names a test, or all
+cases of a parametrised one.
 
 Two runs come first, whose results lie in a folder: ``SECONDS=FOLDER python -m pytest -p tests.slow -m 'not simulation
 and not thorough'`` writes what each test takes, and `tests.mutants` keeps which statements it reaches; what that file
@@ -22,8 +23,10 @@ from pathlib import Path
 import pytest
 
 LISTED = Path(__file__).with_name("slow.txt")
-LONG = 0.02  # seconds on the processor
-DEAR = 0.2  # seconds for each statement that no other test reaches
+LONG = 0.01  # seconds on the processor
+DEAR = 0.1  # seconds for each statement that no other test reaches
+_PAGES = ("accessibility", "amounts_page", "answer", "any_interval", "browser", "drop_page", "drop_use", "elsewhere")
+IN_BROWSER = tuple(f"tests/report/test_{name}.py" for name in (*_PAGES, "interactive"))
 # What people break without reaching a statement: how the project is built, and its words.
 GUARDS = ("tests/test_architecture.py", "tests/test_slow.py", "tests/test_surface.py", "tests/test_words.py")
 
@@ -57,12 +60,22 @@ def pytest_runtest_protocol(item, nextitem):
 def read_seconds(folder):
     """Return the seconds of each test."""
     lines = [line for path in Path(folder).glob("*.txt") for line in path.read_text(encoding="utf-8").splitlines()]
-    return {name: float(took) for name, _, took in (line.rpartition("\t") for line in lines)}
+    return {name: max(float(took), 0.001) for name, _, took in (line.rpartition("\t") for line in lines)}
+
+
+def further_cases(seconds):
+    """Return the cases of tests in the browser, but for the quickest of each."""
+    cases = defaultdict(list)
+    for name, took in seconds.items():
+        if name.startswith(IN_BROWSER):
+            cases[name.partition("[")[0]].append((took, name))
+    return {name for its in cases.values() for _, name in sorted(its)[1:]}
 
 
 def left_out(seconds, reached, dear=DEAR):
     """Return the tests to leave out, by the seconds of each and the statements that it reaches."""
     long = {name for name, took in seconds.items() if took >= LONG and not name.startswith(GUARDS)}
+    long |= further_cases(seconds)
     stay = set(seconds) - long
     open_yet = set().union(*reached.values()) - set().union(*(reached.get(name, set()) for name in stay))
     worth = [(-len(reached.get(name, set()) & open_yet) / seconds[name], name) for name in long]

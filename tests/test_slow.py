@@ -47,6 +47,13 @@ def test_what_stays_reaches_all_that_is_not_dear_and_each_file_keeps_a_test(seed
     assert names
 
 
+def test_of_a_test_in_the_browser_one_case_stays_and_those_that_reach_more():
+    page, other = "tests/report/test_interactive.py::typed", "tests/report/test_write.py::typed"
+    seconds = {f"{test}[{k}]": 0.002 + 0.001 * (k != 2) for test in (page, other) for k in range(5)}
+    reached = {name: {1, 2} for name in seconds} | {f"{page}[4]": {1, 3}}
+    assert slow.left_out(seconds, reached) == {f"{page}[{k}]" for k in (0, 1, 3)}
+
+
 def test_the_cheapest_way_to_reach_everything_is_not_far():
     # by brute force: eight long tests, of which some must stay
     seconds = dict(zip((f"f::t{k}" for k in range(8)), (0.3, 0.5, 0.2, 0.9, 0.4, 0.7, 0.6, 0.1), strict=True))
