@@ -283,7 +283,7 @@ class CheckJob:
             found = evaluation.check(ignore=self.ignore, against=before.evaluate())
         except ValueError as error:
             raise DataError(f"--against {name(self.against, 200)}: {str(error).removesuffix('.')}") from None
-        if before._is_of(evaluation):
+        if before._is_of({model: evaluation.score_table(model) for model in evaluation.models}):
             said = "holds the rows that are checked: those of a kept evaluation must be others"
             raise DataError(f"--against {name(self.against, 200)}: {said}")
         return found

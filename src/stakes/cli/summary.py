@@ -393,17 +393,17 @@ def refuse_settings(given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
 def run_days(before: str, after: str, delivery: Delivery) -> None:
     """Read both, compare, deliver."""
     days = [read_kept(path) for path in (before, after)]
-    if days[0].to_json() == days[1].to_json():
-        raise DataError(
-            f"holds the same evaluation as {name(before, 200)}: the rows of two kept evaluations must be others",
-            file=after,
-        )
     try:
         changes = days[1].compare(days[0])
     except ValueError as error:
         raise DataError(
             f"cannot be compared with {name(before, 200)}: {str(error).removesuffix('.')}", file=after
         ) from None
+    if days[1]._is_of(days[0].tables):
+        raise DataError(
+            f"holds the same evaluation as {name(before, 200)}: the rows of two kept evaluations must be others",
+            file=after,
+        )
     heads = [f"{name(path, 60)}: {_rows(kept)}" for path, kept in zip((before, after), days, strict=True)]
     deliver(changes, delivery, partial(show_changes, changes=changes, heads=heads))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -262,9 +262,9 @@ class KeptEvaluation:
         check_kind(other, "other", KeptEvaluation, remedy="keep it by KeptEvaluation.of(evaluation)")
         return changes_between(replace(other, groups={}).evaluate(), replace(self, groups={}).evaluate())
 
-    def _is_of(self, evaluation: Evaluation) -> bool:
-        """Whether this was kept of the rows of an evaluation: its models have the same scores, as often."""
-        return all(_alike(table, evaluation.score_table(name)) for name, table in self.tables.items())
+    def _is_of(self, tables: Mapping[str, ScoreTable]) -> bool:
+        """Whether this was kept of the rows of these tables: its models have the same scores, as often."""
+        return all(_alike(table, tables[name]) for name, table in self.tables.items())
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return everything as JSON that :meth:`from_json` reads.
