@@ -125,6 +125,16 @@ def test_settings_are_those_that_were_kept(cli):
     assert cli("compare", "old.json", "absent.json").code == 3
 
 
+@pytest.mark.parametrize("order", [("exact", "cells"), ("cells", "exact")])
+def test_rows_kept_once_as_they_are_and_once_in_cells_are_the_same_rows(order, cli, folder):
+    found = evaluate(*rows_of(3), **ASKED)
+    for name, resolution in (("exact", None), ("cells", 64)):
+        KeptEvaluation.of(found, resolution=resolution).to_json(folder / f"{name}.json")
+    refused = cli("compare", *(f"{name}.json" for name in order))
+    assert (refused.code, refused.out) == (3, "")
+    assert f"{order[1]}.json: holds the same evaluation as {order[0]}.json: the rows" in refused.err
+
+
 @pytest.mark.usefixtures("days")
 @pytest.mark.parametrize("resolution", [None, 64])
 def test_rows_are_not_held_against_themselves(resolution, cli):

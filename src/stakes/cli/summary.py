@@ -399,7 +399,7 @@ def run_days(before: str, after: str, delivery: Delivery) -> None:
         raise DataError(
             f"cannot be compared with {name(before, 200)}: {str(error).removesuffix('.')}", file=after
         ) from None
-    if days[1]._is_of(days[0].tables):
+    if days[1]._is_of(days[0].tables) or days[0]._is_of(days[1].tables):  # either may be kept in cells
         raise DataError(
             f"holds the same evaluation as {name(before, 200)}: the rows of two kept evaluations must be others",
             file=after,
