@@ -167,7 +167,7 @@ def test_promise_about_new_cases_takes_more_and_decides_fewer():
     assert 0 < found.coverage < plain.coverage
     assert "among these 3,000 new cases" in found.sentence
     none = certify_decided(y[:40], p[:40], new_prob=p[40:60], threshold=0.5, max_error=0.01)
-    assert not none.certified
+    assert (none.certified, none.coverage, none.decided, none.errors, none.new_decided) == (False, 0.0, 0, 0, 0)
     with pytest.raises(ValueError, match='new_prob= goes with target="selective"'):
         certify_decided(y, p, target="undetected", new_prob=p, **asked)
 

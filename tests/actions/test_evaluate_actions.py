@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multinomial, t as student
+from scipy.stats import binom, multinomial, t as student
 
 from stakes import costs, expected_regret
 from stakes.actions import decision_calibration_test, evaluate_actions
@@ -158,6 +158,18 @@ def test_right_risks_that_are_mostly_tiny_are_seldom_accused_where_a_miss_is_dea
         found = decision_calibration_test(y, prob, matrices=[[0, 1], [400, 0]], labels=[0, 1], actions=["no", "yes"])
         said += np.array([found.p_value < 0.05, found.p_value < 0.01])
     assert np.all(said / 800 <= [0.065, 0.018])
+
+
+@pytest.mark.parametrize(("n", "prob", "seen"), [(400, 0.01, 20), (1000, 0.002, 14)])
+def test_a_gap_beyond_all_draws_has_the_p_value_of_bennetts_inequality(n, prob, seen):
+    y = np.arange(n) < seen
+    given = {"matrices": [[0, 1], [400, 0]], "labels": [0, 1], "actions": ["no", "yes"]}
+    found = decision_calibration_test(y.astype(int), np.tile([1.0 - prob, prob], (n, 1)), **given)
+    variance, largest, gap = n * prob * (1.0 - prob), 1.0 - prob, seen - n * prob
+    more = largest * gap / variance
+    bound = 2.0 * np.exp(-variance / largest**2 * ((1.0 + more) * np.log1p(more) - more))  # on either side
+    assert found.p_value == pytest.approx(bound, rel=1e-9)
+    assert found.p_value > binom.sf(seen - 1, n, prob)
 
 
 def test_few_rows_of_an_action_are_tested_by_draws():

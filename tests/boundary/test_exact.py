@@ -423,6 +423,24 @@ def test_goals_under_two_bounds_equal_enumeration(goal):
     assert found > 5
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_core_of_six_levels_has_the_most_value_that_fits(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 6, 6)
+    levels = [tuple(np.sort(rng.choice(40, size, replace=False)) for _ in range(2)) for size in sizes]
+    levels = [(value - value[0], cost - cost[0]) for value, cost in levels]
+    capacity = sum(int(cost[-1]) for _, cost in levels) // 2
+    asked = {"price": (0, 1), "floor": 0, "tops": [int(value[-1]) for value, _ in levels], "max_list": 10**6}
+    totals = [
+        [sum(int(each[place]) for each, place in zip(kind, choice, strict=True)) for kind in zip(*levels, strict=True)]
+        for choice in np.ndindex(*sizes)
+    ]
+    best = max(value for value, cost in totals if cost <= capacity)
+    found = solve_core(levels, capacity, -1, **asked)
+    assert sum(int(value[place]) for (value, _), place in zip(levels, found, strict=True)) == best
+    assert sum(int(cost[place]) for (_, cost), place in zip(levels, found, strict=True)) <= capacity
+
+
 def test_lists_of_the_core_end_where_their_product_would_be_too_long():
     levels = [(np.array([0, 2, 4]), np.array([0, 1, 2])), (np.array([0, 3, 4]), np.array([0, 1, 2]))]
     asked = {"price": (0, 1), "floor": 1, "tops": [4, 4]}

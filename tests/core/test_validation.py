@@ -22,6 +22,7 @@ from stakes.base.validation import (
     check_weights,
     pick_positive_column,
     plain_labels,
+    positive_is_first,
     to_array,
     to_floats,
 )
@@ -327,6 +328,12 @@ def test_two_columns_with_one_class_do_not_take_the_wrong_column():
         np.testing.assert_array_equal(score, np.array(COLUMNS)[:, column])
     for labels, pos_label in ((["no"] * 3, "no"), (["no"] * 3, "yes"), ([2, 2, 2], 2), ([1, 1, 1], 2)):
         refused(r"^the two columns of y_prob cannot be distinguished", labels, COLUMNS, pos_label=pos_label)
+
+
+@pytest.mark.parametrize(("pos_label", "first"), [(1, False), (0, True), (-1, True), (2, None), ("yes", None)])
+def test_of_rows_of_the_positive_class_alone_the_other_label_is_known_for_numbers(pos_label, first):
+    labels = np.array([pos_label] * 3)
+    assert positive_is_first(labels, np.ones(3, dtype=bool), pos_label) is first
 
 
 def test_one_column_is_flattened():

@@ -238,6 +238,16 @@ def test_a_band_on_one_side_of_zero_is_seen_from_zero(sign):
     assert 0.6 < ends[1] < 0.7
 
 
+def test_a_band_without_height_is_a_line_near_the_bottom():
+    from matplotlib.figure import Figure
+
+    y, score = np.arange(40) >= 20, np.linspace(0.2, 0.8, 40)
+    band = difference_band(y, score, score, "regret", thresholds=[0.2, 0.4])
+    ax = Figure().add_subplot()
+    show_bands(ax, [band], (0.2, 0.4), band.estimate)
+    assert ax.get_ylim() == (0.0, 0.05)
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_one_wide_bound_of_many_does_not_flatten_the_others(sign):
     from matplotlib.figure import Figure

@@ -276,7 +276,7 @@ def test_scores_and_table_in_the_figure_of_a_paper_have_room_for_every_model(plt
     assert one < of_one < 0.5
 
 
-@pytest.mark.parametrize(("inches", "smaller"), [(4.0, False), (1.5, True)])
+@pytest.mark.parametrize(("inches", "smaller"), [(4.0, False), (2.3, False), (1.5, True)])
 def test_letters_of_a_table_have_one_size_and_are_smaller_only_where_words_would_overlap(inches, smaller):
     from matplotlib.figure import Figure
 

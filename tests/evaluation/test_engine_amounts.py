@@ -201,6 +201,15 @@ def test_the_spread_of_amounts_is_that_of_their_quantiles(rows):
     assert sums.sizes[0].squared_skewness() == 0.0
 
 
+def test_amounts_that_differ_by_a_4096th_are_kept_apart():
+    spreads = []
+    for far in (1.0 + 2.0**-12, 1.0 + 0.9 * 2.0**-12):
+        sums = MoneySums([], 0)
+        sums.add(RowCosts([0, 0, 1, 1], false_positive=7.3, false_negative=np.array([1.0, 1.0, 1.0, far])), [])
+        spreads.append(sums.sizes[1].squared_skewness())
+    assert spreads[0] > 0.0 == spreads[1]
+
+
 def broken(value, at=7):
     return {"eur": [value if k == at else float(amount) for k, amount in enumerate(AMOUNT)]}
 

@@ -37,7 +37,7 @@ from stakes.actions import DeferralClassifier
 from stakes.base.estimators import part_with_folds
 from stakes.boundary import UncertaintyBoundaryClassifier
 from stakes.correction import LossCorrectedClassifier
-from stakes.evaluation import evaluate, evaluate_estimator, select_estimator
+from stakes.evaluation import _refit, evaluate, evaluate_estimator, select_estimator
 from stakes.evaluation._refit import plus632
 from stakes.inference import select_best
 from stakes.training import HBlockSplit
@@ -314,6 +314,9 @@ def test_the_best_estimator_is_chosen_as_by_select_best_from_its_held_out_scores
         assert found.against[name].limit - gap == pytest.approx(longer * (limit.limit - gap), rel=0.02)  # by draws
     assert found.sentence.startswith("Fitted to all rows, as judged by cross-validation, all costs least on these 300")
     assert select_estimator(judged(models, X, y, cv=splitter), references=False).references == ()
+    rows = _refit._together(list(judged(models, X, y, cv=splitter).values()), references=True)
+    for k, of_class in enumerate((y == 0, y == 1)):  # what treating all or no one costs in every row is the most it can
+        assert rows.largest[k, 2:] == pytest.approx(rows.costs[of_class, 2:].max(axis=0))
 
 
 def test_probabilities_of_being_best_allow_for_other_fits_as_comparisons_do():

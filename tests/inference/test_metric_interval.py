@@ -132,6 +132,8 @@ def test_multi_class_losses_have_intervals_too():
     assert half / stats.sem(loss) == pytest.approx(stats.t.ppf(0.975, 199), rel=0.02)
     right = metric_interval(y, np.eye(3)[y], "penalized_brier_loss")  # the rule of three, of rows that may cost 3
     assert right.interval == pytest.approx((0.0, 3 * 3 / 200), rel=0.02)
+    few = metric_interval(y, prob, "penalized_brier_loss", clusters=np.arange(200) % 6)
+    assert "of 6 clusters with rows" in few.note
 
 
 def test_interval_of_a_skewed_mean_is_students_with_the_rows_that_carry_the_spread():

@@ -197,6 +197,15 @@ def test_terms_of_a_decomposition_stay_within_their_ranges(turned):
         assert getattr(found, term).interval[1] <= 1.0
 
 
+def test_the_interval_of_a_skill_near_1_ends_at_1():
+    y = np.repeat([False, True], 100)
+    score = np.where(y, 0.99, 0.01)
+    score[[3, 150]] = 0.6, 0.4
+    skill = decomposition_interval(y, score, costs=costs.Uniform(0.0, 1.0)).skill
+    assert skill.value > 0.9
+    assert skill.interval[1] == 1.0
+
+
 def test_costs_of_actions_and_deferral_stay_within_what_they_can_be():
     matrix = np.array([[-1.0, 1.0, 4.0], [1.0, 0.0, 1.0], [6.0, 2.0, 0.5]])
     y = np.array([0, 1, 2, 0, 2])

@@ -30,7 +30,12 @@ def test_no_probability_of_being_best_is_told():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 200)
     y = [rng.choice(3, p=row) for row in prob]
-    page = Page(render_actions(evaluate_actions(y, {"a": prob, "b": prob[:, ::-1]}, matrices=1 - np.eye(3))))
+    models, weight = {"a": prob, "b": prob[:, ::-1]}, np.ones(200)
+    page = Page(render_actions(evaluate_actions(y, models, matrices=1 - np.eye(3))))
+    assert "every row counts once" in page.one("main").text
+    weight[:5] = 2.0
+    weighted = Page(render_actions(evaluate_actions(y, models, matrices=1 - np.eye(3), sample_weight=weight)))
+    assert "every row counts once" not in weighted.one("main").text
     assert "robability of being best" not in page.one("main").text
     assert [head.text for head in page.all("th", scope="col")][:5] == [
         *("#", "Model", "Mean cost of a decision", "Less that of the best", "Skill")

@@ -250,6 +250,9 @@ def test_label_that_is_not_there_is_an_error_with_the_closest_name_and_at_most_t
     assert "'model_8'" in text
     assert "'model_9'" not in text
     assert "(13 in all)" in text
+    some = {f"column_{k:02}": [0, 1] for k in range(10)}
+    with pytest.raises(DataError, match=r"'column_08', 'column_09'\.$"):
+        frame_columns(build(some), label="outcome")
 
 
 @pytest.mark.parametrize("role", ["models", "weight", "groups"])

@@ -188,3 +188,13 @@ def test_texts_that_may_exceed_what_is_left_are_measured_and_pass(monkeypatch):
     # of 200 bytes 60 are taken by cells: 150 for the longest texts would be too many, 30 as measured are not
     _columnar_files.check_texts(None, {"a": Column(60, begun={50: 3})}, 200, Location("p.parquet"))
     assert asked == [("a", 140)]
+
+
+def test_only_texts_that_few_looks_can_measure_are_measured():
+    if not hasattr(pl.Series([b""]).bin, "size"):
+        pytest.skip("this version of polars unpacks all rows to look at a few, so that nothing is measured.")
+    frame = pl.LazyFrame({"text": ["ab", None, "äö", "c"], "list": [["ab"], [], None, ["c"]]})
+    measured = {name: _columnar_files._measure(frame, name, 4, 9) for name in ("text", "list", "not there")}
+    assert measured == {"text": 7, "list": 10, "not there": 10}
+    many = pl.LazyFrame({"text": ["ab"] * 5000})
+    assert _columnar_files._measure(many, "text", 9, 9) == 10  # a look at each row

@@ -683,6 +683,8 @@ def _compared(own: ManyPair, gaps: ManyPair, model: str, options: Options) -> Co
     gap, skill_gap = gaps[0].scaled(options.factor), gaps[1]
     p_value, skill_p_value = gap.p_values(), skill_gap.p_values()
     adjust = np.asarray if len(p_value) == 2 else holm
+    notes = score.notes(np.ones(len(p_value), dtype=bool))
+    of_skill = skill.notes(np.array([not note for note in notes]))
     return {
         "score": score.value.tolist(),
         "standard_error": np.sqrt(score.variance).tolist(),
@@ -695,7 +697,7 @@ def _compared(own: ManyPair, gaps: ManyPair, model: str, options: Options) -> Co
         "skill_difference": skill_gap.value.tolist(),
         "skill_p_value": skill_p_value.tolist(),
         "skill_p_adjusted": adjust(skill_p_value).tolist(),
-        "note": [one or other for one, other in zip(score.notes(), skill.notes(), strict=True)],
+        "note": [one or other for one, other in zip(notes, of_skill, strict=True)],
     }
 
 

@@ -419,7 +419,7 @@ def _root(rising: Callable[[float], tuple[float, float]], low: float, high: floa
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyMoments:
-    """The fields of :class:`Moments` as arrays; ``refused`` says which have no interval, ``notes`` writes theirs."""
+    """The fields of :class:`Moments` as arrays; ``refused`` marks those without an interval, ``notes`` writes some."""
 
     value: Floats
     variance: Floats
@@ -428,7 +428,7 @@ class ManyMoments:
     least_value: Floats
     most_value: Floats
     refused: Bools
-    notes: Callable[[], list[str]] = list
+    notes: Callable[[Bools], list[str]] = lambda among: [""] * len(among)
 
     @classmethod
     def of(cls, each: Sequence[Moments]) -> ManyMoments:
@@ -436,7 +436,7 @@ class ManyMoments:
         rows = [(m.value, m.variance, m.degrees, m.room, m.least_value, m.most_value) for m in each]
         value, variance, degrees, room, low, high = np.array(rows, dtype=np.float64).T
         refused = np.array([one.refused for one in each])
-        return cls(value, variance, degrees, room, low, high, refused, lambda: [one.note for one in each])
+        return cls(value, variance, degrees, room, low, high, refused, partial(_written, each))
 
     @classmethod
     def from_variance(
@@ -496,10 +496,14 @@ def pairs(low: Floats, high: Floats) -> list[tuple[float, float]]:
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _notes(found: Variance, rows: Floats, least: Integers, few: Bools) -> list[str]:
-    """The notes of estimates of independent rows; nearly all are empty where groups are large."""
+def _written(each: Sequence[Moments], among: Bools) -> list[str]:
+    return [one.note if wanted else "" for one, wanted in zip(each, among.tolist(), strict=True)]
+
+
+def _notes(found: Variance, rows: Floats, least: Integers, few: Bools, among: Bools) -> list[str]:
+    """The notes of some estimates of independent rows; nearly all are empty where groups are large."""
     noted = few | found.scarce.any(axis=0) | ((found.degrees > 0.0) & (found.degrees < FEW_DEGREES))
-    at, notes = np.flatnonzero(noted & ~np.isnan(found.variance)), [""] * len(few)
+    at, notes = np.flatnonzero(noted & among & ~np.isnan(found.variance)), [""] * len(few)
     known = (part[..., at].T.tolist() for part in (*vars(found).values(), rows.astype(np.int64), least))
     names = ("variance", "degrees", "room", "carrying", "carriers", "scarce", "equal", "short", "rows", "least")
     for g, *about in zip(at.tolist(), *known, strict=True):
