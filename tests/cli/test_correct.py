@@ -223,6 +223,21 @@ def test_large_weights_are_written_as_ratios(cli, folder):
         assert fits in text
 
 
+def test_the_weight_that_would_fit_is_that_of_each_model(cli, folder):
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 4, 5000)
+    y = (rng.random(5000) < p).astype(int)
+    models = {f"by {weight}": apply_class_weight(p, scale_pos_weight=weight) for weight in (3, 10, 30)}
+    pl.DataFrame({"y": y, **models}).write_csv(folder / "s.csv")
+    ask = ["correct", "s.csv", "--models", ",".join(models), "--scale-pos-weight", "10", "--label", "y"]
+    text = " ".join(cli(*ask).out.split())
+    for name, score in models.items():
+        best = implied_weight(y, score)
+        low, high = best.interval
+        fits = f"positive share {best.positive_share:.4g} would fit best ({low:.4g} to {high:.4g})"
+        assert f"{name}: {fits}" in text
+
+
 @pytest.mark.parametrize(
     ("written", "positive"), [("1.0", "1"), ("01", "1"), ("1", "1.0"), ("True", "1"), ("1", "true")]
 )

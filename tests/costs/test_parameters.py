@@ -104,6 +104,8 @@ def test_triangular_ends_must_leave_room_for_a_density():
         ValueError, match=r"^low and high must lie far enough apart for a density, got \(0\.0, 5e-324\)"
     ):
         costs.Triangular(0, 0, 5e-324)
+    with pytest.raises(ValueError, match="must lie far enough apart for a density"):
+        costs.Triangular(1e-300, 1e-300, np.nextafter(1e-300, 1.0))
 
 
 @pytest.mark.parametrize(("height", "mass"), [(1.5e308, "inf"), (5e-324, "0")])

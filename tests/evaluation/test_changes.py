@@ -55,6 +55,21 @@ def test_the_variance_of_a_change_is_the_sum_of_those_of_two_means():
         assert found.standard_error**2 == pytest.approx(variance, rel=1e-12)
 
 
+def test_pairs_of_models_whose_names_hold_a_minus_are_kept_apart():
+    days, costs_of, names = [], [], ("a", "b - c", "a - b", "c")
+    for day in (1, 2):
+        y, models = drawn(day)
+        noise = np.random.default_rng(day).uniform(0.8, 1.0, (4, len(y)))
+        scores = dict(zip(names, models["a"] * noise, strict=True))
+        days.append(KeptEvaluation.of(evaluate(y, scores, **ASKED)))
+        costs_of.append({name: losses(y, score).mean() for name, score in scores.items()})
+    found = {each.model: each for each in days[1].compare(days[0]) if each.quantity == "difference"}
+    assert len(found) == 6
+    for one, other in (("a", "b - c"), ("a - b", "c")):
+        before, after = (day[one] - day[other] for day in costs_of)
+        assert found[f"{one!r} - {other!r}"].change == pytest.approx(after - before, rel=1e-9)
+
+
 def test_prevalence_and_calibration_have_the_errors_of_their_formulas():
     days = drawn(1, n=700), drawn(2, n=1100, lift=0.5)
     changes = kept(2, n=1100, lift=0.5).compare(kept(1, n=700))

@@ -201,9 +201,10 @@ def test_the_interval_of_a_skill_near_1_ends_at_1():
     y = np.repeat([False, True], 100)
     score = np.where(y, 0.99, 0.01)
     score[[3, 150]] = 0.6, 0.4
-    skill = decomposition_interval(y, score, costs=costs.Uniform(0.0, 1.0)).skill
-    assert skill.value > 0.9
-    assert skill.interval[1] == 1.0
+    found = decomposition_interval(y, score, costs=costs.Uniform(0.0, 1.0))
+    for skill in (found.skill, found.potential_skill):
+        assert skill.value > 0.9
+        assert skill.interval[1] == 1.0
 
 
 def test_costs_of_actions_and_deferral_stay_within_what_they_can_be():

@@ -225,6 +225,13 @@ def test_a_model_has_one_colour_and_one_dash_everywhere(page):
         assert all(f"var(--model-{model['colour']})" in label.split("</label>")[0] for label in labels)
 
 
+@pytest.mark.parametrize(("count", "every"), [(1, False), (2, True), (3, True)])
+def test_the_bands_of_several_models_may_be_drawn_at_once(count, every):
+    y, scores = simulated(["a", "b", "c"][:count])
+    page = render(evaluate(y, scores, costs=(0.1, 0.3)))
+    assert ('<option value="all">' in page.source) is every
+
+
 def test_colours_are_defined_for_light_and_dark(page):
     light, dark = page.one("style").text.split("prefers-color-scheme: dark", 1)
     used = set(re.findall(r'"(--[a-z]+(?:-[a-z]+)*)"', page.all("script")[-1].text))

@@ -175,6 +175,8 @@ def changes_between(before: Standings, after: Standings) -> Changes:
         found += _family("prevalence", {"": [_prevalence(day) for day in days]}, before)
     found += cost_changes(before, after)
     pairs: dict[str, tuple[str, ...]] = {f"{a} - {b}": (a, b) for a, b in combinations(models, 2)}
+    if 2 * len(pairs) < len(models) * (len(models) - 1):  # "a - b" and "c", "a" and "b - c"
+        pairs = {f"{a!r} - {b!r}": (a, b) for a, b in combinations(models, 2)}
     gaps = {
         name: [day.moments.difference(*map(day.place, pair)).scaled(day.factor) for day in days]
         for name, pair in pairs.items()
