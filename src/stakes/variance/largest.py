@@ -419,7 +419,7 @@ def _root(rising: Callable[[float], tuple[float, float]], low: float, high: floa
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyMoments:
-    """The fields of :class:`Moments` as arrays; ``refused`` marks those without an interval, ``notes`` writes some."""
+    """The fields of :class:`Moments` as arrays; ``refused``: without an interval; ``notes``: of those asked for."""
 
     value: Floats
     variance: Floats
