@@ -244,6 +244,8 @@ def test_least_p_values_of_many_models_are_below_those_of_every_pair(unit):
         base = np.clip(0.3 * y + 0.7 * rng.random(300), 0.0, 1.0)
         apart = (0.05, 0.1, 0.2, 0.3, 1e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 1e-4)  # some are all but one model
         scores = [np.clip(base + rng.normal(0.0, each, 300), 0.0, 1.0) for each in apart]
+        same = Decisions.from_scores(PairedRows(y, [*scores, scores[0]], np.full(300, unit)), HALF, "score")
+        assert same.least_p_values(np.array([0]), np.array([len(scores)])) == pytest.approx([1.0], abs=1e-6)
         found = Decisions.from_scores(PairedRows(y, scores, np.full(300, unit)), HALF, "score")
         first, second = np.triu_indices(len(scores), 1)
         least, known = found.least_p_values(first, second), found.differences(first, second).p_values()

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 from stakes.actions import evaluate_actions
 from stakes.report import render_actions
@@ -30,13 +31,16 @@ def test_no_probability_of_being_best_is_told():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 200)
     y = [rng.choice(3, p=row) for row in prob]
-    models, weight = {"a": prob, "b": prob[:, ::-1]}, np.ones(200)
-    page = Page(render_actions(evaluate_actions(y, models, matrices=1 - np.eye(3))))
-    assert "every row counts once" in page.one("main").text
-    weight[:5] = 2.0
-    weighted = Page(render_actions(evaluate_actions(y, models, matrices=1 - np.eye(3), sample_weight=weight)))
-    assert "every row counts once" not in weighted.one("main").text
+    page = Page(render_actions(evaluate_actions(y, {"a": prob, "b": prob[:, ::-1]}, matrices=1 - np.eye(3))))
     assert "robability of being best" not in page.one("main").text
     assert [head.text for head in page.all("th", scope="col")][:5] == [
         *("#", "Model", "Mean cost of a decision", "Less that of the best", "Skill")
     ]
+
+
+@pytest.mark.parametrize(("weight", "once"), [(1.0, True), (2.0, False)])
+def test_the_page_says_whether_every_row_counts_once(weight, once):
+    y, weights = np.arange(30) % 3, np.repeat([weight, 1.0], [5, 25])
+    models = {"a": np.full((30, 3), 1 / 3), "b": np.eye(3)[y]}
+    page = Page(render_actions(evaluate_actions(y, models, matrices=1 - np.eye(3), sample_weight=weights)))
+    assert ("every row counts once" in page.one("main").text) is once

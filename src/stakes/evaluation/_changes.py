@@ -41,7 +41,7 @@ class Change:
         "prevalence"; of each model "cost", "promised" (what its scores expect, with its harm: the mix of cases),
         "more_than_promised" (the rest of the cost) and "o_e_ratio"; of each pair "difference" in cost.
     model : str
-        The model, or the pair as "a - b"; empty for the prevalence.
+        The model, or the pair as "a - b", in quotes where two pairs would read alike; empty for the prevalence.
     before, after : float
         The number in the two evaluations.
     change : float
@@ -175,7 +175,7 @@ def changes_between(before: Standings, after: Standings) -> Changes:
         found += _family("prevalence", {"": [_prevalence(day) for day in days]}, before)
     found += cost_changes(before, after)
     pairs: dict[str, tuple[str, ...]] = {f"{a} - {b}": (a, b) for a, b in combinations(models, 2)}
-    if 2 * len(pairs) < len(models) * (len(models) - 1):  # "a - b" and "c", "a" and "b - c"
+    if 2 * len(pairs) < len(models) * (len(models) - 1):  # "a" and "b - c" read as "a - b" and "c" do
         pairs = {f"{a!r} - {b!r}": (a, b) for a, b in combinations(models, 2)}
     gaps = {
         name: [day.moments.difference(*map(day.place, pair)).scaled(day.factor) for day in days]

@@ -419,7 +419,7 @@ def _root(rising: Callable[[float], tuple[float, float]], low: float, high: floa
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyMoments:
-    """The fields of :class:`Moments` as arrays; ``refused``: without an interval; ``notes``: of those asked for."""
+    """The fields of :class:`Moments` as arrays; ``notes`` writes the notes of the estimates that it is asked for."""
 
     value: Floats
     variance: Floats
@@ -428,7 +428,7 @@ class ManyMoments:
     least_value: Floats
     most_value: Floats
     refused: Bools
-    notes: Callable[[Bools], list[str]] = lambda among: [""] * len(among)
+    notes: Callable[[Bools], list[str]] = lambda _among: []
 
     @classmethod
     def of(cls, each: Sequence[Moments]) -> ManyMoments:
