@@ -233,8 +233,8 @@ def test_score_one_belongs_to_the_last_cell_and_an_edge_to_the_cell_above(build)
     assert table.scores.tolist() == [0.0, 0.25, 0.9375]
 
 
-@pytest.mark.parametrize("resolution", [0, -3])
-def test_resolution_must_be_positive(resolution):
+@pytest.mark.parametrize("resolution", [0, -3, 10.5])
+def test_resolution_must_be_a_positive_whole_number(resolution):
     polars = pytest.importorskip("polars")
-    with pytest.raises(ValueError, match="resolution must be a positive integer, got"):
+    with pytest.raises(ValueError, match=rf"resolution must be a whole number >= 1, got {resolution}"):
         group_scores(polars.DataFrame({"y": [0], "p": [0.5]}), label="y", score="p", resolution=resolution)

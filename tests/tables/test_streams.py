@@ -144,6 +144,55 @@ def test_engines_that_cannot_stream_sum_themselves(lazy, monkeypatch):
     np.testing.assert_allclose(summed.powers, streamed.powers, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_one_look_counts_cells_of_every_model_and_sums_their_pairs(lazy, weight, monkeypatch):
+    looks, batches_of = [], _streams._batches
+    monkeypatch.setattr(_streams, "_batches", lambda rows: looks.append(rows) or batches_of(rows))
+    ends = {"a": np.concatenate([[0.0, -0.0, 1.0, 1.0], GOOD["a"][4:]])}
+    asked = {"label": "y", "models": ["a", "b"], "weight": weight, "costs": (0.1, 0.4)}
+    found = evaluate_frame(lazy(GOOD | ends), **asked, resolution=64)
+    assert len(looks) == 1
+    exact = evaluate_frame(lazy(GOOD | ends), **asked)
+    by = np.ones(ROWS) if weight is None else GOOD["w"]
+    for name, score in {"a": ends["a"], "b": GOOD["b"]}.items():
+        table, cell = found.score_table(name), np.minimum((score * 64).astype(int), 63)
+        mine = [np.flatnonzero((cell == k) & (by > 0.0)) for k in range(64)]
+        mine = [rows for rows in mine if len(rows)]
+        assert table.n_rows == sum(map(len, mine))
+        assert table.lower.tolist() == [score[rows].min() for rows in mine]
+        assert table.upper.tolist() == [score[rows].max() for rows in mine]
+        means = [np.average(score[rows], weights=by[rows]) for rows in mine]
+        np.testing.assert_allclose(table.scores, means, rtol=1e-12, atol=0.0)
+        for columns, power in (("", 1), ("_squared", 2)):
+            sums = [[(by[rows] ** power)[Y[rows] == up].sum() for rows in mine] for up in (True, False)]
+            assert getattr(table, f"positives{columns}").tolist() == sums[0]  # halves, whose sums are exact
+            assert getattr(table, f"negatives{columns}").tolist() == sums[1]
+        assert (table.pos_label, table.neg_label) == (1, 0)
+    np.testing.assert_allclose(found.pairs.powers, exact.pairs.powers, rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (changed("y", 2), r"column 'y': labels must take two values, not 3 \(0, 1, 2\)"),
+        (changed("b", 1.5), r"column 'b': must lie in \[0, 1\], got 1.5 \(1 of 150000 rows\)"),
+        (changed("a", float("nan")), r"column 'a': must not be missing \(1 of 150000 rows\)"),
+        (GOOD | {"w": np.where(np.arange(ROWS) == ROWS - 5, -1.0, 1.0)}, "column 'w': must be finite and >= 0, got -1"),
+        (GOOD | {"w": np.zeros(ROWS)}, "column 'w': must not be all zero"),
+    ],
+    ids=["third label", "score", "missing", "weight", "no row"],
+)
+def test_bad_values_are_refused_where_cells_are_counted(lazy, changes, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_frame(lazy(changes), costs=(0.1, 0.4), resolution=64, **ASKED)
+
+
+@pytest.mark.parametrize("resolution", [0, 10.5, "many"])
+def test_the_number_of_cells_is_checked(lazy, resolution):
+    with pytest.raises(ValueError, match="resolution must be a"):
+        evaluate_frame(lazy(GOOD), costs=(0.1, 0.4), resolution=resolution, **ASKED)
+
+
 def test_an_engine_that_fails_between_batches_says_so():
     def broken(_):
         raise RuntimeError("disk is full")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -175,6 +175,63 @@ def count_cells(
     positives, negatives, *squares = (np.add.reduceat(values[order], starts) for values in sums)
     mean = np.clip(np.add.reduceat(moment, starts) / (positives + negatives), low, high)
     return {**_columns(mean, (positives, negatives), squares, n_rows), "lower": low, "upper": high}
+
+
+class CellSums:
+    """Sums over rows that come part by part, in cells of equal width: the columns of a score table.
+
+    Examples
+    --------
+    >>> from stakes.base.numerics import CellSums
+    >>> cells = CellSums(10)
+    >>> for y, score in (([True, False], [0.31, 0.35]), ([True], [1.0])):
+    ...     cells.add(np.array(y), np.array(score))
+    >>> {name: found.tolist() for name, found in cells.columns().items() if name in {"positives", "lower", "upper"}}
+    {'positives': [1.0, 1.0], 'lower': [0.31, 1.0], 'upper': [0.35, 1.0]}
+    """
+
+    def __init__(self, resolution: int) -> None:
+        size = resolution + 1  # the last one is for the score 1
+        self.resolution, self.n_rows, self.moment = resolution, 0, np.zeros(size)
+        self.lower, self.upper, self.sums = np.full(size, np.inf), np.full(size, -np.inf), np.zeros((2, 2 * size))
+
+    def add(self, y: Bools, score: Floats, weight: Floats | None = None) -> None:
+        """Add rows of positive weight, whose scores lie in [0, 1]."""
+        cell = (score * self.resolution).astype(np.intp)
+        self.n_rows += len(y)
+        np.minimum.at(self.lower, cell, score)
+        np.maximum.at(self.upper, cell, score)
+        self.moment += np.bincount(cell, score if weight is None else weight * score, len(self.moment))
+        by_class = 2 * cell + y
+        for sums, power in zip(self.sums, (None, None) if weight is None else (weight, weight**2), strict=True):
+            sums += np.bincount(by_class, power, len(sums))  # noqa: PLW2901  (rows of the array)
+
+    def columns(self) -> dict[str, Any]:
+        """Pool them into the columns of a score table."""
+        used = np.flatnonzero(self.upper >= 0.0)
+        spans = [values[used] + 0.0 for values in (self.lower, self.upper, self.moment)]  # -0.0 becomes 0.0
+        sums = [by_class[2 * used + k] for by_class in self.sums for k in (1, 0)]
+        return count_cells(used.astype(np.float64), spans, sums, n_rows=self.n_rows, resolution=self.resolution)
+
+
+def counting(
+    batches: Iterable[tuple[Bools, list[Floats], Floats | None]], cells: Sequence[CellSums]
+) -> Iterator[tuple[Bools, list[Floats], Floats | None]]:
+    """Pass on the classes, scores and weights of rows, and count the scores of each model in its cells, if it has any.
+
+    Examples
+    --------
+    >>> from stakes.base.numerics import CellSums, counting
+    >>> cells = CellSums(10)
+    >>> len(list(counting([(np.array([True, False]), [np.array([0.31, 0.35])], None)], [cells])))
+    1
+    >>> cells.columns()["n_rows"]
+    2
+    """
+    for y, scores, weight in batches:
+        for one, score in zip(cells, scores, strict=False):
+            one.add(y, score, weight)
+        yield y, scores, weight
 
 
 def _columns(scores: Floats, weights: Sequence[Floats], squares: Sequence[Floats], n_rows: int) -> dict[str, Any]:

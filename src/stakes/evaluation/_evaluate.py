@@ -13,9 +13,9 @@ import numpy as np
 
 from stakes import inference
 from stakes.base.multiclass import refuse_both_classes
-from stakes.base.numerics import weighted_sum
+from stakes.base.numerics import CellSums, weighted_sum
 from stakes.base.outcome import Outcome
-from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, plain_label, to_array
+from stakes.base.validation import BinarySample, blocks, by_name, check_same_order, check_whole, plain_label, to_array
 from stakes.core.options import Options, refuse_weighing, reweighted
 from stakes.core.score_table import Rule, ScoreTable, area_under_roc, common_label, mean_table, negative_label
 from stakes.costs import CostDistribution, CostsLike, Scale, as_costs
@@ -39,17 +39,20 @@ from stakes.outputs.serialization import DataError
 from stakes.outputs.text import REFERENCES
 from stakes.tables import (
     NO_CLOSED_FORM,
+    CountedRows,
     Predictions,
     as_lazy,
     check_first_rows,
     complete_rows,
     expressible,
+    in_cells,
     model_columns,
+    other_label,
     priced_rows,
     streams,
     why_clusters_need_rows,
 )
-from stakes.variance.sums import check_largest, members
+from stakes.variance.sums import check_largest, members, sum_powers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -878,7 +881,9 @@ def evaluate_lazy(
     resolution: int | None = None,
     **about: Any,
 ) -> Evaluation:
-    """Evaluate by one group-by for each model, and one pass of sums for their pairs."""
+    """Evaluate by one group-by for each model, and one pass of sums for their pairs; in cells by that pass alone."""
+    if resolution is not None:
+        resolution = check_whole(resolution, "resolution", 1)
     why = why_rows_are_needed(options, frame)
     if why:
         raise ValueError(f"{why}{_NEEDS_ROWS}")
@@ -891,19 +896,35 @@ def evaluate_lazy(
     if outcome is not None:
         about |= {"backend": backend_of(frame), "n_dropped": n_dropped}
         return _evaluate_amounts(rows, options, resolution, {**what, "models": chosen.models}, about)
-    wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **what) for name in chosen.models}
-    prevalence, tables = options.prevalence, wholes
-    if prevalence is not None:
-        tables = {name: table.with_prevalence(prevalence) for name, table in wholes.items()}
-    pairs = None
-    if options.rule != "optimal" and (streams(rows) or expressible(options.costs)):
-        asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule, "clusters": options.clusters}
-        pairs = inference.PairSums.from_frame(rows, models=chosen.models, prevalence=prevalence, **asked, **what)
+    wholes, pairs = _tables_and_pairs(rows, options, resolution, {**what, "models": chosen.models})
+    tables = wholes
+    if options.prevalence is not None:
+        tables = {name: table.with_prevalence(options.prevalence) for name, table in wholes.items()}
     groups = groups_from(tables_in_engine(rows, wholes, options, **what), options)
     if options.pos_label is not None:  # else they are 0 or -1 and 1, by the rule of labels
         options = replace(options, neg_label=next(iter(wholes.values())).neg_label)
     about |= {"backend": backend_of(frame), "n_dropped": n_dropped, "groups": groups}
     return evaluate_tables(tables, options, pairs, why=f"costs={options.costs!r} {NO_CLOSED_FORM}", **about)
+
+
+def _tables_and_pairs(
+    rows: Any, options: Options, resolution: int | None, what: dict[str, Any]
+) -> tuple[dict[str, ScoreTable], inference.PairSums | None]:
+    """Count the scores of each model and sum over all pairs, by one look at the rows where they stream into cells."""
+    models, pos_label = what["models"], plain_label(options.pos_label)
+    asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule}
+    if in_cells(rows, resolution) and options.rule != "optimal" and options.clusters is None:
+        counted = CountedRows(rows, resolution=resolution or 0, **what)
+        sums: dict[str, Any] = sum_powers(counted, len(models), **asked)
+        tables = [ScoreTable(**columns, resolution=resolution, pos_label=pos_label) for columns in counted.columns()]
+        pairs = inference.PairSums(models, **asked, **sums, pos_label=pos_label)
+        return dict(zip(models, tables, strict=True)), pairs
+    each = {key: value for key, value in what.items() if key != "models"}
+    wholes = {name: ScoreTable.from_frame(rows, score=name, resolution=resolution, **each) for name in models}
+    if options.rule == "optimal" or not (streams(rows) or expressible(options.costs)):
+        return wholes, None
+    asked |= {"clusters": options.clusters, "prevalence": options.prevalence}
+    return wholes, inference.PairSums.from_frame(rows, **asked, **what)
 
 
 def why_rows_are_needed(options: Options, frame: Any) -> str:
@@ -927,16 +948,22 @@ def why_rows_are_needed(options: Options, frame: Any) -> str:
 def _evaluate_amounts(
     rows: Any, options: Options, resolution: int | None, what: dict[str, Any], about: dict[str, Any]
 ) -> Evaluation:
-    """Evaluate rows with amounts: two looks at all of them, and a group-by for each model."""
+    """Evaluate rows with amounts: two looks at all of them, and a group-by for each model that is not in cells."""
     outcome: Any = options.outcome
     options = options.per_unit(outcome.unit)
-    pairs, charged = charge_streamed(rows, options, **what)
-    priced, stake = priced_rows(rows, amounts=(outcome.false_positive, outcome.false_negative), outcome=outcome, **what)
-    asked: dict[str, Any] = {key: what[key] for key in ("label", "pos_label")}
-    tables = {
-        name: ScoreTable.from_frame(priced, score=name, weight=stake, resolution=resolution, **asked)
-        for name in what["models"]
-    }
+    models = what["models"]
+    cells = [CellSums(resolution or 0) for _ in models] if in_cells(rows, resolution) else []
+    pairs, charged = charge_streamed(rows, options, cells, **what)
+    if cells:
+        labels: dict[str, Any] = {"neg_label": other_label(rows, **what), "pos_label": plain_label(options.pos_label)}
+        found = [ScoreTable(**each.columns(), resolution=resolution, **labels) for each in cells]
+        tables = dict(zip(models, found, strict=True))
+    else:
+        amounts = outcome.false_positive, outcome.false_negative
+        priced, stake = priced_rows(rows, amounts=amounts, outcome=outcome, **what)
+        asked: dict[str, Any] = {key: what[key] for key in ("label", "pos_label")}
+        asked |= {"weight": stake, "resolution": resolution}
+        tables = {name: ScoreTable.from_frame(priced, score=name, **asked) for name in models}
     check_tables(tables, options, pairs)
     facts: dict[str, Any] = {"by_amount": True, "n_rows": charged.totals.rows, "about": charged.totals.about}
     each = tuple(replace(table, **facts) for table in tables.values())

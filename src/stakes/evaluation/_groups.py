@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from stakes.base.numerics import CellSums, counting
 from stakes.base.validation import BinarySample, as_column, by_name, is_missing, plain_label, to_array
 from stakes.core.options import EvaluationData, Options
 from stakes.core.score_table import COLUMNS, Rule, ScoreTable, class_factors, weigh_classes
@@ -235,8 +236,11 @@ def why_amounts_need_rows(options: Options, frame: Any) -> str:
     return "" if streams(frame) else "amounts need rows that stream, and this engine streams none: they need the rows"
 
 
-def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums, Charged]:
-    """Sum what decisions about rows with amounts cost over the rows of an engine, which are read twice."""
+def charge_streamed(rows: Any, options: Options, cells: Sequence[CellSums], **what: Any) -> tuple[PairSums, Charged]:
+    """Sum what decisions about rows with amounts cost over the rows of an engine, which are read twice.
+
+    The mapped scores of each model are counted in its cells, if there are any.
+    """
     outcome: Any = options.outcome
     amounts, models, costs = (outcome.false_positive, outcome.false_negative), what["models"], options.costs
     stream = partial(stream_amounts, rows, amounts=amounts, outcome=outcome, **what)
@@ -256,7 +260,7 @@ def charge_streamed(rows: Any, options: Options, **what: Any) -> tuple[PairSums,
             used = slice(None) if part.weight.all() else part.weight > 0.0
             yield part.y[used], [score[used] for score in mapped], part.weight[used]
 
-    found: dict[str, Any] = sum_powers(weighing(), len(models), costs, options.rule)
+    found: dict[str, Any] = sum_powers(counting(weighing(), cells), len(models), costs, options.rule)
     _refuse_amounts(totals, amounts)
     idle, label = totals.rows - float(found["rows"].sum()), plain_label(what["pos_label"])
     pairs = PairSums(tuple(models), costs, options.rule, **found, pos_label=label, idle=idle)

@@ -12,8 +12,6 @@ from stakes.tables._columns import EngineError
 from stakes.tables._engines import (
     NO_CLOSED_FORM,
     expressible,
-    group_scores,
-    group_scores_by,
     loss_expression,
     other_label,
     sum_clusters,
@@ -36,6 +34,7 @@ from stakes.tables._predictions import (
     read_predictions,
     read_scores,
 )
+from stakes.tables._score_columns import CountedRows, group_scores, group_scores_by, in_cells
 from stakes.tables._streams import (
     as_lazy,
     check_first_rows,

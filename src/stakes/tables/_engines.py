@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stakes.base.formulas import LARGEST, Formula, at_least, at_most, choose, decided, is_nan, where_known, widened
 from stakes.base.numerics import count_cells, count_groups, count_sample
-from stakes.base.validation import BinarySample, Bools, Floats, check_number, check_unit, plain_label
+from stakes.base.validation import BinarySample, Bools, Floats, check_unit, plain_label
 from stakes.costs import (
     CostDistribution,
     CostsLike,
@@ -42,15 +42,7 @@ from stakes.tables._columns import (
     run,
     to_floats,
 )
-from stakes.tables._predictions import (
-    INCOMPLETE_HINT,
-    PROBABILITY_HINT,
-    clean_rows,
-    frame_columns,
-    from_native,
-    is_missing,
-    roles_in,
-)
+from stakes.tables._predictions import INCOMPLETE_HINT, PROBABILITY_HINT, clean_rows, from_native, is_missing, roles_in
 
 Gaps = Sequence[tuple[str | float, str | float]]
 
@@ -60,125 +52,30 @@ Gaps = Sequence[tuple[str | float, str | float]]
 _MOST_HELD = 1 << 24  # rows; more of them may hold few distinct scores, and leave the engine as these only
 
 
-def group_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: str,
-    weight: str | None = None,
-    pos_label: object = None,
-    resolution: int | None = None,
-) -> dict[str, Any]:
-    """Count classes at each distinct score and return the arguments that build a ``ScoreTable``.
-
-    Parameters
-    ----------
-    frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
-        Frames in memory, and lazy ones of polars and DuckDB that fit there, are sorted here; others do one group-by
-        in their engine.
-    label, score : str
-        Names of the columns with the labels and the scores in [0, 1].
-    weight : str, optional
-        Name of the column with weights >= 0; a row of weight zero is as if absent.
-    pos_label : object, optional
-        The label of the positive class.
-    resolution : int, optional
-        Pool the scores into this many cells of equal width; None is exact.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    DataError
-        For missing columns, missing or out-of-range values, or labels with more than two values.
+def count_exactly(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> dict[str, Any]:
+    """Count classes at each distinct score; columns of a local engine that are short are sorted here, which is faster.
 
     Examples
     --------
+    >>> import narwhals as nw
     >>> import polars as pl
-    >>> from stakes.tables import group_scores
-    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3]})
-    >>> group_scores(frame, label="cancer", score="risk")["positives"].tolist()
+    >>> from stakes.tables._columns import Roles
+    >>> from stakes.tables._engines import count_exactly
+    >>> frame = nw.from_native(pl.LazyFrame({"y": [0, 1, 1], "a": [0.1, 0.3, 0.3]}))
+    >>> count_exactly(frame, Roles("y", ("a",), None, (), automatic=False), None)["positives"].tolist()
     [0.0, 2.0]
     """
-    if resolution is not None and check_number(resolution, "resolution") < 1:
-        raise ValueError(f"resolution must be a positive integer, got {resolution!r}.")
-    native = from_native(frame)
-    if isinstance(native, nw.LazyFrame):
-        roles = roles_in(native, label=label, models=[score], weight=weight, groups=None)
-        held = None if resolution is not None else _held(native, roles)
-        if held is None:
-            return _Groups.collect(native, roles, resolution).table(pos_label, resolution)
-        rows = clean_rows(held, roles, pos_label=pos_label)
-    else:
-        rows = frame_columns(frame, label=label, models=[score], weight=weight, pos_label=pos_label)
-    columns = count_sample(BinarySample(rows.y, rows.scores[0], rows.weight))
-    if resolution is None:
-        return columns | {"neg_label": rows.neg_label}
-    scores, n_rows = columns["scores"], columns["n_rows"]
-    sums = [columns[name] for name in ("positives", "negatives", "positives_squared", "negatives_squared")]
-    spans = (scores, scores, (sums[0] + sums[1]) * scores)
-    columns = count_cells(np.floor(scores * resolution), spans, sums, n_rows=n_rows, resolution=resolution)
-    return columns | {"neg_label": rows.neg_label}
-
-
-def group_scores_by(
-    frame: Any,
-    *,
-    label: str,
-    score: str,
-    by: str,
-    weight: str | None = None,
-    pos_label: object = None,
-    resolution: int | None = None,
-) -> tuple[NDArray[Any], list[tuple[dict[str, Any], int]]]:
-    """Count classes at each distinct score of every group by one group-by in the engine of a lazy frame.
-
-    Parameters
-    ----------
-    frame : polars, DuckDB, Dask or Spark frame
-        A lazy frame.
-    label, score, weight, pos_label, resolution
-        As in :func:`group_scores`.
-    by : str
-        Name of the column that divides the rows.
-
-    Returns
-    -------
-    tuple of ndarray and list
-        Its distinct values, and for each the arguments that build a ``ScoreTable`` and the number of positive rows.
-
-    Raises
-    ------
-    DataError
-        As :func:`group_scores` does, and for rows without a group.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from stakes.tables import group_scores_by
-    >>> frame = pl.LazyFrame({"cancer": [0, 1, 1], "risk": [0.1, 0.3, 0.3], "sex": ["f", "f", "m"]})
-    >>> values, tables = group_scores_by(frame, label="cancer", score="risk", by="sex")
-    >>> values.tolist(), tables[0][0]["positives"].tolist(), tables[0][1]
-    (['f', 'm'], [0.0, 1.0], 1)
-    """
-    native: Any = from_native(frame)
-    roles = roles_in(native, label=label, models=[score], weight=weight, groups=[by])
-    return _Groups.collect(native, roles, resolution).tables_by_group(pos_label, resolution)
-
-
-def _held(frame: nw.LazyFrame[Any], roles: Roles) -> Gathered | None:
-    """Collect the columns of a local engine if they are short: sorting them is faster than its group-by."""
     kind = frame.implementation
-    if not (kind.is_polars() or kind.is_duckdb()):
-        return None
-    found = collected(frame.select(*roles.used).head(_MOST_HELD + 1))
-    return Gathered.from_frame(found, roles, Location(ordered=False)) if len(found) <= _MOST_HELD else None
+    if kind.is_polars() or kind.is_duckdb():
+        found = collected(frame.select(*roles.used).head(_MOST_HELD + 1))
+        if len(found) <= _MOST_HELD:
+            rows = clean_rows(Gathered.from_frame(found, roles, Location(ordered=False)), roles, pos_label=pos_label)
+            return count_sample(BinarySample(rows.y, rows.scores[0], rows.weight)) | {"neg_label": rows.neg_label}
+    return GroupedScores.collect(frame, roles, None).table(pos_label, None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Groups:
+class GroupedScores:
     """The result of the group-by: one row for each label and score, or label and score bin."""
 
     roles: Roles
@@ -188,7 +85,7 @@ class _Groups:
     column: dict[str, Floats]
 
     @classmethod
-    def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> _Groups:
+    def collect(cls, frame: nw.LazyFrame[Any], roles: Roles, resolution: int | None) -> GroupedScores:
         """Run the group-by in the engine; invalid values form separate groups."""
         origin = Location(ordered=False)
         found = run(_grouped(_rows(frame, roles), resolution))
@@ -531,7 +428,7 @@ def sum_pairs(
 def refuse(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> NoReturn:
     """Raise the error for a model's column, as its score table would."""
     for model in roles.models:
-        group_scores(frame, label=roles.label, score=model, weight=roles.weight, pos_label=pos_label)
+        count_exactly(frame, Roles(roles.label, (model,), roles.weight, (), automatic=False), pos_label)
     raise Location(ordered=False).error("a score or a weight is missing or out of bounds")
 
 
@@ -553,7 +450,8 @@ def counted_rows(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> n
     """Check the labels; select class, scores, weight and groups of rows of positive weight under internal names."""
     check_types(frame, roles)
     counted = weighing(frame, roles)
-    positive = is_positive(counted, roles, pos_label, partial(refuse, frame, roles, pos_label))
+    labels = labels_of(counted, roles, pos_label, partial(refuse, frame, roles, pos_label))
+    positive = is_positive(counted, roles, labels)
     return renamed(counted, roles, nw.when(positive).then(nw.lit(1)).otherwise(nw.lit(0)))
 
 
@@ -575,9 +473,9 @@ def renamed(rows: nw.LazyFrame[Any], roles: Roles, label: nw.Expr) -> nw.LazyFra
     )
 
 
-def is_positive(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object, refuse: Callable[[], NoReturn]) -> nw.Expr:
-    """Check the labels and return an expression that is true for positive rows."""
-    mine = [label for label, positive in labels_of(frame, roles, pos_label, refuse) if positive]
+def is_positive(frame: nw.LazyFrame[Any], roles: Roles, labels: Iterable[tuple[Any, bool]]) -> nw.Expr:
+    """Return an expression that is true for positive rows, of labels that :func:`labels_of` found."""
+    mine = [label for label, positive in labels if positive]
     if not mine:
         return nw.col(roles.label).is_null()  # no row is
     value, label = mine[0], nw.col(roles.label)

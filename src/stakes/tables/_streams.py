@@ -5,17 +5,17 @@ from __future__ import annotations
 from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stakes.base.formulas import BELOW_HALF, LARGEST, choose
 from stakes.base.outcome import OutcomeFromColumns
-from stakes.base.validation import Bools, Floats
+from stakes.base.validation import Bools, Floats, plain_label
 from stakes.outputs.hooks import import_optional, nw
 from stakes.outputs.serialization import Location
 from stakes.tables._columns import NAME_MODELS, Roles, encode_labels, positive_labels, run, worked
-from stakes.tables._engines import check_types, is_positive, refuse, renamed, weighing
+from stakes.tables._engines import check_types, is_positive, labels_of, refuse, renamed, weighing
 from stakes.tables._predictions import column_names, from_native, refuse_both_classes, roles_in
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def stream_rows(
     if not streams(frame):
         return None
     roles = roles_in(frame, label=label, models=models, weight=weight, groups=None)
-    return (batch for batch, _ in _checked_batches(frame, roles, pos_label))
+    return (batch for batch, _ in checked_batches(frame, roles, labels_in(frame, roles, pos_label), pos_label))
 
 
 def stream_amounts(
@@ -113,8 +113,8 @@ def stream_amounts(
     >>> [batch[3] for batch in stream_amounts(frame, label="y", models=["a"], amounts=[5, "eur"], outcome=outcome)]
     [[5, array([20., 90.])]]
     """
-    roles = _amount_roles(frame, outcome, **what)
-    for batch, cells in _checked_batches(frame, roles, what.get("pos_label")):
+    roles, pos_label = _amount_roles(frame, outcome, **what), what.get("pos_label")
+    for batch, cells in checked_batches(frame, roles, labels_in(frame, roles, pos_label), pos_label):
         yield *batch, [cells[f"m_{amount}"] if isinstance(amount, str) else amount for amount in amounts]
 
 
@@ -131,19 +131,17 @@ def _amount_roles(
     return roles_in(frame, **asked)
 
 
-def _checked_batches(
-    frame: nw.LazyFrame[Any], roles: Roles, pos_label: object
+def checked_batches(
+    frame: nw.LazyFrame[Any], roles: Roles, labels: Labels, pos_label: object
 ) -> Iterator[tuple[Batch, dict[str, Any]]]:
     """Classes, scores and weights of the rows, and all their cells."""
-    check_types(frame, roles)
-    (negative, positive), label_of = _labels(frame, roles, pos_label)
-    batches = _batches(renamed(weighing(frame, roles), roles, label_of))
+    batches = _batches(renamed(weighing(frame, roles), roles, labels.column))
     names = [f"s{i}" for i in range(len(roles.models))]
 
     def checked(batch: dict[str, Any]) -> Batch | None:
         y, scores, by = batch["y"], [batch[name] for name in names], batch.get("w")
-        ups = y == positive
-        fine = np.count_nonzero(ups) + np.count_nonzero(y == negative) == len(y)
+        ups = y == labels.positive
+        fine = np.count_nonzero(ups) + np.count_nonzero(y == labels.negative) == len(y)
         fine = fine and all(_within(score, 1.0) for score in scores) and (by is None or _within(by, LARGEST))
         return (ups, scores, by) if fine else None
 
@@ -190,9 +188,9 @@ def priced_rows(
     ([0.75, 0.5], [5.0, 45.0])
     """
     roles = _amount_roles(frame, outcome, **what)
-    (_, positive), label_of = _labels(frame, roles, what.get("pos_label"))
+    labels = labels_in(frame, roles, what.get("pos_label"))
     a, b = (nw.col(x).cast(nw.Float64) if isinstance(x, str) else nw.lit(float(x)) for x in amounts)
-    at_stake = choose(label_of == positive, b, a)
+    at_stake = choose(labels.column == labels.positive, b, a)
     if roles.weight is not None:
         at_stake = nw.col(roles.weight).cast(nw.Float64) * at_stake
     stake = "stake"
@@ -210,24 +208,35 @@ def priced_rows(
     return weighing(frame, roles).select(nw.col(roles.label), *scores, weights), stake
 
 
-def _labels(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> tuple[tuple[float, float], nw.Expr]:
-    """Numbers of the negative and the positive label, and the column that holds them.
+class Labels(NamedTuple):
+    """Numbers of the negative and the positive label, the column that holds them, and the label beside the positive."""
+
+    negative: float
+    positive: float
+    column: nw.Expr
+    other: str | float | None
+
+
+def labels_in(frame: nw.LazyFrame[Any], roles: Roles, pos_label: object) -> Labels:
+    """Check the types of the columns, and find the labels.
 
     The first rows usually show both labels; that no other follows is checked in each batch. Else, and where labels
     are no numbers, the engine looks for all.
     """
+    check_types(frame, roles)
     label, rows = nw.col(roles.label), weighing(frame, roles)
     dtype = frame.collect_schema()[roles.label]
     if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
-        first = run(rows.select(label.cast(nw.Float64).alias(roles.label)).head(AT_ONCE))[roles.label]
-        values, codes = encode_labels(first, Location(ordered=False))
+        values, codes = encode_labels(run(rows.select(label).head(AT_ONCE))[roles.label], Location(ordered=False))
         # at 2**53 and beyond, several integers are one float
         if len(values) == 2 and codes.min() >= 0 and max(map(abs, values)) < 2**53:
             ups = positive_labels(values, codes, pos_label, Location(ordered=False), roles.label)
-            positive = int(codes[np.argmax(ups)])
-            return (values[1 - positive], values[positive]), label.cast(nw.Float64)
-    found = is_positive(rows, roles, pos_label, partial(refuse, frame, roles, pos_label))
-    return (0.0, 1.0), nw.when(found).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+            negative, positive = (values[code] for code in (codes[np.argmin(ups)], codes[np.argmax(ups)]))
+            return Labels(float(negative), float(positive), label.cast(nw.Float64), plain_label(negative))
+    found = labels_of(rows, roles, pos_label, partial(refuse, frame, roles, pos_label))
+    other = next((plain_label(value) for value, positive in found if not positive), None)
+    column = nw.when(is_positive(rows, roles, found)).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+    return Labels(0.0, 1.0, column, other)
 
 
 def _within(values: Floats, most: float) -> bool:
