@@ -90,7 +90,8 @@ def is_even(evaluation: Evaluation) -> bool:
     """Whether rows are independent and those of a class weigh alike: the page's table then tells how sure costs are."""
     table, ratios = evaluation.score_tables[0], []
     for weight, square in ((table.negatives, table.negatives_squared), (table.positives, table.positives_squared)):
-        ratios.append(square[weight > 0.0] / weight[weight > 0.0])
+        if square is not weight:  # of rows without weights it is
+            ratios.append(square[weight > 0.0] / weight[weight > 0.0])
     alike = all(np.ptp(each) <= _ROUNDING * each.max() for each in ratios if len(each))
     return alike and not no_plain_bands(evaluation)
 

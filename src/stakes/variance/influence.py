@@ -372,7 +372,10 @@ def hides_rows(table: ScoreTable) -> bool:
 
 def _effective_rows(table: ScoreTable) -> tuple[float, float]:
     columns = (table.negatives, table.negatives_squared), (table.positives, table.positives_squared)
-    negatives, positives = (float(ratio(weight * weight, square, 0.0).sum()) for weight, square in columns)
+    negatives, positives = (
+        float(weight.sum() if square is weight else ratio(weight * weight, square, 0.0).sum())
+        for weight, square in columns
+    )
     return negatives, positives
 
 
