@@ -140,6 +140,15 @@ def test_evaluate_shows_the_findings_too(columns, data, cli):
     assert content["findings"] == json_ready([finding.record() for finding in findings(columns)])
 
 
+def test_findings_in_the_details_follow_each_other_line_by_line(columns, cli, tmp_path):
+    scores = [1.0 - float(value) for value in columns["blurred"]]
+    path = write_csv(tmp_path / "two.csv", {**columns, "blurred": scores, "flat": [0.9] * len(scores)})
+    lines = cli("evaluate", path, *RANGE, "--details").out.splitlines()
+    begins = [place for place, line in enumerate(lines) if line.startswith(("error ", "warning ", "info "))]
+    assert len(begins) > 1
+    assert all(lines[begins[0] : begins[-1]])
+
+
 def test_help_lists_the_exit_code_and_the_example_is_valid(cli):
     text = cli("check", "--help").out
     assert "4" in text

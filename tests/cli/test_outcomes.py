@@ -294,6 +294,9 @@ def test_rows_are_decided_by_their_amounts(cli, orders, folder):
     asked = json.loads(cli("decide", path, "--models", "risk", *AMOUNTS, "--json").out)["columns"][0]
     costs = np.minimum(RISK * amount, (1 - RISK) * 15).sum()
     assert asked["expected_cost"] == pytest.approx(costs, rel=1e-12)
+    in_euros = ["decide", path, "--models", "risk", *AMOUNTS, "--unit", "EUR"]
+    assert f"Expected cost {costs:,.6g} EUR" in " ".join(cli(*in_euros).out.split())
+    assert json.loads(cli(*in_euros, "--json").out)["columns"][0]["unit"] == "EUR"
     assert "does not fit amounts" in cli("decide", path, "--models", "risk", *AMOUNTS, "--measure", "f1").err
     assert cli("decide", path, "--models", "risk", *AMOUNTS[:3], "nosuch").code == 3
 

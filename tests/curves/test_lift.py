@@ -105,3 +105,15 @@ def test_frame_holds_every_threshold():
 def test_perfect_gains_among_positives_alone_are_those_of_chance():
     curve = lift_curve([1, 1, 1], [0.1, 0.5, 0.7])
     assert curve.gains.references["perfect"].at([0.25, 0.5, 1.0]).tolist() == [0.25, 0.5, 1.0]
+
+
+def test_integral_of_a_lift_curve_longer_than_a_block_is_that_of_each_piece():
+    rng = np.random.default_rng(0)
+    p = rng.random(40_000)
+    y = rng.random(40_000) < p
+    share, captured = np.arange(40_001) / 40_000, np.append(0.0, np.cumsum(y[np.argsort(-p)]) / y.sum())
+    slope = np.diff(captured) * 40_000
+    intercept = captured[:-1] - slope * share[:-1]  # of the first piece 0
+    pieces = slope / 40_000
+    pieces[1:] += intercept[1:] * np.log(share[2:] / share[1:-1])
+    assert lift_curve(y, p).integral(0.0, 1.0) == pytest.approx(pieces.sum(), rel=1e-12)

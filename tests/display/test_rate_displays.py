@@ -283,6 +283,13 @@ def test_smooth_calibration_has_a_band_that_holds_the_line(rows):
     assert {tuple(v) for v in np.round(np.column_stack([curve.knots, high]), 9)} <= vertices
 
 
+@pytest.mark.parametrize(("reach", "end"), [(0.45, 1.05 * 0.45), (0.7, 1.0), (0.85, 1.0)])
+def test_smooth_calibration_is_drawn_as_far_as_scores_reach_or_to_1_if_that_is_near(reach, end):
+    p = np.linspace(0.0, reach, 400)
+    shown = SmoothCalibrationDisplay.from_predictions(np.random.default_rng(0).random(400) < p, p)
+    assert shown.ax_.get_xlim()[1] == pytest.approx(1.02 * end)
+
+
 def test_display_settings_are_left_alone_and_nothing_is_shown(rows, plt, monkeypatch):
     y, models = rows
     monkeypatch.setattr(plt, "show", lambda *_a, **_k: pytest.fail("drawing must not show"))

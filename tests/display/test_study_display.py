@@ -90,6 +90,15 @@ def test_figure_of_a_paper_shows_bands_scores_and_table(x_scale):
     assert labels == ["a", "b", "95% band, at all thresholds at once", "plausible thresholds"]
 
 
+def test_bars_of_scores_in_the_figure_of_a_paper_are_as_high_as_their_rows_are_many():
+    scores = {"low": RNG.beta(2, 9, 600), "wide": RNG.random(600)}
+    figure = evaluate(np.arange(600) % 2, scores, costs=(0.1, 0.4)).plot(kind="paper")
+    for patch, score in zip(figure.axes[1].patches, scores.values(), strict=True):
+        data = patch.get_data()
+        counts = np.histogram(score, data.edges)[0]
+        np.testing.assert_allclose(data.values - data.baseline, 0.85 * counts / counts.max(), rtol=0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize(("costs", "columns", "legend"), [
     ((0.0, 1.0), ["25%", "50%", "75%"], ["a", "b", "95% band, at all thresholds at once"]),
     (0.2, ["20%"], ["a", "b", "plausible thresholds"]),

@@ -421,3 +421,14 @@ def test_only_an_evaluation_is_kept():
     kept = KeptEvaluation.of(evaluate([0, 1], {"a": [0.1, 0.8]}, costs=0.3))
     with pytest.raises(ValueError, match=r"^evaluation must be an Evaluation, got KeptEvaluation: see evaluate\.$"):
         KeptEvaluation.of(kept)
+
+
+def test_a_prevalence_of_few_rows_changes_by_no_more_than_from_none_to_all():
+    rare = KeptEvaluation.of(evaluate([0, 0, 0, 0, 1], {"a": np.linspace(0.1, 0.8, 5)}, **ASKED))
+    common = KeptEvaluation.of(evaluate([1, 1, 1, 1, 0], {"a": np.linspace(0.1, 0.8, 5)}, **ASKED))
+    rise, fall = (
+        next(each for each in after.compare(before) if each.quantity == "prevalence")
+        for before, after in ((rare, common), (common, rare))
+    )
+    assert rise.interval[1] == 1.0
+    assert fall.interval == pytest.approx((-1.0, -rise.interval[0]))

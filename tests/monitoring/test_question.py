@@ -6,7 +6,7 @@ import pytest
 from stakes import costs, evaluate
 from stakes.evaluation import KeptEvaluation
 from stakes.monitoring import CostMonitor, day_spread
-from stakes.monitoring._question import spread_beyond_chance
+from stakes.monitoring._question import sizes_matter, spread_beyond_chance
 
 COSTS = costs.Uniform(0.05, 0.3)
 
@@ -70,3 +70,13 @@ def test_spread_is_beyond_chance_three_standard_errors_above_it(days, nearer):
     squares = total**2 / rows + (rows - 1.0) * within
     assert day_spread(rows, total, squares) ** 2 == pytest.approx(limit * (1.0 + nearer), rel=1e-8)
     assert spread_beyond_chance(rows, total, squares) is (nearer > 0.0)
+
+
+@pytest.mark.parametrize(("small", "large", "rate"), [(1, 100, 0.03), (1, 50, 0.05), (2, 200, 0.02)])
+def test_days_of_few_rows_whose_rows_cost_the_same_are_seldom_said_to_differ(small, large, rate):
+    rng, rows = np.random.default_rng(0), np.repeat([small, large], 20)
+    drawn = [rng.binomial(rows, rate).astype(float) for _ in range(300)]
+    said = sum(sizes_matter(rows.astype(float), total, total) for total in drawn)
+    assert said <= 3
+    dear = np.where(rows == small, 1.0, rate) * rows
+    assert sizes_matter(rows.astype(float), dear, dear)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stakes.outputs.result_table import plain
-from stakes.outputs.text import LONGEST_NAME, NO_NAME, p_value, short_names, shorten, shown_name, visible
+from stakes.outputs.text import LONGEST_NAME, NO_NAME, class_weights, p_value, short_names, shorten, shown_name, visible
 
 STEERING = [chr(i) for i in range(sys.maxunicode + 1) if unicodedata.category(chr(i)) in {"Cc", "Cf", "Cs"}]
 
@@ -73,3 +73,9 @@ def test_names_that_differ_in_the_middle_show_where():
     shown = short_names(name.format(*each) for each in given)
     assert all(f"depth={depth}_rate={rate}" in text for (depth, rate), text in zip(given, shown.values(), strict=True))
     assert [*short_names(["", " ", "a"]).values()] == [NO_NAME, f"{NO_NAME} (2)", "a"]
+
+
+def test_a_class_that_weighs_alone_has_no_ratio():
+    name, written = class_weights(0.75, 1.0)
+    assert (name, written[0]) == ("scale_pos_weight", "3.00")
+    assert "inf" in written[1]

@@ -464,3 +464,13 @@ def test_decimal_labels_of_pandas_are_the_numbers_that_they_are():
         assert (rows.y.tolist(), rows.neg_label) == ([False, True] * 2, named[0])
         table = ScoreTable.from_frame(frame, label="y", score="a", pos_label=column[1])
         assert (table.pos_label, table.neg_label) == named[::-1]
+
+
+@pytest.mark.parametrize(("column", "hinted"), [("p", True), ("y", False), ("w", False)])
+def test_a_missing_score_of_a_model_that_nobody_named_says_how_to_name_models(column, hinted):
+    pl = pytest.importorskip("polars")
+    columns = {"y": [0.0, 1.0, 1.0], "p": [0.1, 0.7, 0.4], "w": [1.0, 2.0, 1.0]}
+    frame = pl.DataFrame(columns | {column: [*columns[column][:2], None]})
+    with pytest.raises(DataError, match=rf"column '{column}', row 3: must not be missing") as caught:
+        frame_columns(frame, label="y", models=None, weight="w")
+    assert ("name the model columns with models=" in str(caught.value)) is hinted
