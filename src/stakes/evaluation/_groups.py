@@ -548,6 +548,8 @@ def _of_model(rows: PairedRows, index: int) -> PairedRows:
 
 def _at_places(columns: Columns, followed: Followed) -> Columns:
     """Results of the groups of which enough is known, at their places among all; the others have none."""
+    if followed.known.all():
+        return columns
     found: Columns = {}
     for name, values in columns.items():
         each = iter(values)
