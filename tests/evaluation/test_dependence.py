@@ -64,6 +64,20 @@ def test_an_engine_sees_how_few_rows_cost_less_than_the_most(codes):
         assert by_frame[name].interval == pytest.approx(by_array[name].interval, rel=1e-9)
 
 
+def test_no_finding_takes_rows_of_clusters_that_an_engine_summed_as_independent():
+    pl = pytest.importorskip("polars")
+    y, models, codes = sample(1600)
+    far = {"a": models["a"] ** 4, "b": models["b"] ** 4}  # risks that are far too low
+    seen = evaluate(y, far, clusters=codes, costs=COSTS)
+    unseen = evaluate_frame(
+        pl.LazyFrame({"y": y, **far, "of": codes}), label="y", models=["a", "b"], clusters="of", costs=COSTS
+    )
+    assert "calibration-in-the-large" in {finding.code for finding in seen.findings}
+    assert "calibration-in-the-large" not in {finding.code for finding in unseen.findings}
+    for name in far:
+        assert unseen[name].interval == pytest.approx(seen[name].interval, rel=1e-9)
+
+
 def test_a_frame_names_the_column():
     pl = pytest.importorskip("polars")
     y, models, codes = sample()

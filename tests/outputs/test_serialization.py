@@ -30,3 +30,10 @@ def test_a_list_of_numbers_holds_numbers_and_what_is_allowed_beside_them(allowed
         else:
             with pytest.raises(ValueError, match=r"costs must be a list of (finite )?numbers, got .* at place 1"):
                 read(1.0, value)
+
+
+def test_counts_are_added_up_to_what_64_bits_hold():
+    counts = JsonReader({"rows": [2**62, 2**62 - 1]}, "thing").counts("rows", shape=(2,))
+    assert int(counts.sum()) == 2**63 - 1
+    with pytest.raises(ValueError, match=r"rows must be .* numbers whose sum is at most 2\^63 - 1"):
+        JsonReader({"rows": [2**62, 2**62]}, "thing").counts("rows", shape=(2,))

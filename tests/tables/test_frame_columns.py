@@ -474,3 +474,12 @@ def test_a_missing_score_of_a_model_that_nobody_named_says_how_to_name_models(co
     with pytest.raises(DataError, match=rf"column '{column}', row 3: must not be missing") as caught:
         frame_columns(frame, label="y", models=None, weight="w")
     assert ("name the model columns with models=" in str(caught.value)) is hinted
+
+
+@pytest.mark.parametrize("largest", [2**63 - 1, 2**63, 2**64 + 1])
+def test_whole_numbers_that_name_groups_stay_as_large_as_they_are(largest):
+    pd = pytest.importorskip("pandas")
+    groups = pd.Series([largest, -1, largest], dtype=object)
+    frame = pd.DataFrame({"y": [0, 1, 1], "p": [0.1, 0.7, 0.4], "g": groups})
+    found = frame_columns(frame, label="y", models=["p"], groups=["g"]).groups["g"]
+    assert found.tolist() == [largest, -1, largest]

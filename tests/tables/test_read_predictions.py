@@ -310,6 +310,10 @@ REFUSED = {
         "y,a,b\n1,0.5,é\n".encode("latin-1"),
         "line 2: must be UTF-8 text, this line holds the byte 0xe9",
     ),
+    "Latin-1 further down": (
+        "y,a,b\n1,0.5,x\n0,0.2,é\n".encode("latin-1"),
+        "line 3: must be UTF-8 text, this line holds the byte 0xe9",
+    ),
 }
 
 
