@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+import struct
 import sys
 from fractions import Fraction
 from itertools import product
@@ -282,7 +283,10 @@ def test_picture_is_drawn(ending, cli, folder, tmp_path):
     assert outcome.code == 0, outcome.err
     assert "picture written to" in outcome.err
     (path,) = folder.iterdir()
-    assert path.read_bytes()[:5] == {"png": b"\x89PNG\r", "svg": b"<?xml", "pdf": b"%PDF-"}[ending]
+    content = path.read_bytes()
+    assert content[:5] == {"png": b"\x89PNG\r", "svg": b"<?xml", "pdf": b"%PDF-"}[ending]
+    if ending == "png":  # 8 by 5 inches
+        assert struct.unpack(">II", content[16:24]) == (1200, 750)
 
 
 def test_picture_without_matplotlib_is_refused_before_any_work(cli, folder, monkeypatch):

@@ -653,6 +653,15 @@ def test_two_models_that_give_one_score_each_are_spoken_of_as_two():
     )
 
 
+def test_only_of_several_models_one_is_called_the_best():
+    rng = np.random.default_rng(0)
+    y, models = rng.random(80) < 0.3, {"a": rng.random(80), "b": rng.random(80)}
+    for few in (["a"], ["a", "b"]):
+        result = evaluate(y, {name: models[name] for name in few}, costs=(0.05, 0.3))
+        begins = "a is not shown" if len(few) == 1 else f"The best model, {result.best.name}, is not shown"
+        assert finding("not-better", result).sentence.startswith(f"{begins} to cost less than treating everyone")
+
+
 def test_one_positive_is_not_positives():
     y = np.arange(200) == 0
     found = finding("few-events", evaluate(y, np.linspace(0.3, 0.1, 200), costs=(0.05, 0.3)))

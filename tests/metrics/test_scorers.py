@@ -245,6 +245,13 @@ def test_scikit_learn_reads_the_arguments_of_a_metric_as_they_are_called():
     assert signature(scored).parameters["pos_label"].default is None
 
 
+def test_a_third_label_is_no_prediction_of_a_scorer_of_two_classes():
+    scored = get_scorer("bounded_brier_loss", bounds=(0.1, 0.5))._score_func
+    assert scored(np.array([1, 2, 2]), np.array([1, 2, 2]), pos_label=2) == 0.0
+    with pytest.raises(ValueError, match=r"y_prob must lie in \[0, 1\], got 2"):
+        scored(np.array([1, 2, 2]), np.array([1, 2, 3]), pos_label=2)
+
+
 def paid(n=200, seed=5):
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(n, 2))

@@ -673,6 +673,18 @@ def test_auto_takes_a_weight_that_is_not_set_for_one():
     assert metric(y, prob) == lightgbm_metric("bounded_brier_loss", bounds=(0.1, 0.3))(y, prob)
 
 
+@pytest.mark.parametrize(("fraction", "taken"), [(1, True), (1.0, True), (2, False), (0.5, False)])
+def test_auto_takes_rows_of_both_classes_in_equal_shares_alone(fraction, taken):
+    metric = lightgbm_metric("bounded_brier_loss", bounds=(0.1, 0.3), correct="auto")
+    booster = SimpleNamespace(train_set=SimpleNamespace(get_weight=lambda: None))
+    env = SimpleNamespace(params={"objective": "binary", "pos_bagging_fraction": fraction}, model=booster)
+    if taken:
+        metric.callbacks[0](env)
+    else:
+        with pytest.raises(ValueError, match=f"what pos_bagging_fraction={fraction} of LightGBM amounts to"):
+            metric.callbacks[0](env)
+
+
 @pytest.mark.parametrize("logits", [False, True])
 def test_one_column_of_lightgbm_is_of_the_second_of_two_sorted_labels(logits):
     prob = RNG.uniform(size=300)

@@ -180,3 +180,8 @@ def test_default_windows_do_not_overlap():
 def test_invalid_windows_are_refused(rows, options, message):
     with pytest.raises(ValueError, match=message):
         segment_windows(rows, **options)
+
+
+def test_no_rows_are_left_out_beside_a_block_unless_asked_for():
+    assert repr(HBlockSplit(3)) == "HBlockSplit(n_blocks=3, gap=0)"
+    assert all(len(train) + len(test) == 12 for train, test in HBlockSplit(3).split(range(12)))
