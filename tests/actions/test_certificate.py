@@ -29,6 +29,12 @@ def test_rows_that_a_limit_needs():
     assert found.sentence.endswith("it takes 29 rows decided without a mistake, and there are 20")
 
 
+def test_one_mistake_is_not_mistakes():
+    for wrong, said in ((0, "0 mistakes"), (1, "1 mistake"), (2, "2 mistakes")):
+        found = certify_decided(np.arange(500) < wrong, np.full(500, 0.01), threshold=0.5, max_error=0.05)
+        assert found.sentence.endswith(f": 100% of cases decided, {said} in 500")
+
+
 def test_paths_of_the_oracle(actions_reference):
     for case in actions_reference["deferral"]["certificate"]:
         y, p = rows_of(case["err"], case["conf"])

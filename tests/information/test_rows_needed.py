@@ -9,7 +9,7 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from stakes.inference import calibration_summary, metric_difference, metric_interval
-from stakes.information import rows_needed
+from stakes.information import Plan, rows_needed
 
 CELLS = {"prevalence": 0.1, "sensitivity": 0.7, "specificity": 0.8, "threshold": 0.1}
 REGRET = {"question": "regret", "standard_deviation": 0.2}
@@ -272,3 +272,8 @@ def test_no_plan_is_for_a_single_row():
     assert [plan.rows for plan in plans] == [2, 2, 2]
     assert plans[1].events == 2
     assert plans[2].why.endswith("with only 1 row of the rarer class")
+
+
+def test_one_row_is_not_rows():
+    assert Plan("auc", 1, 1, "enough").sentence == "1 row, 1 of them positive: enough"
+    assert Plan("auc", 2, None, "enough").sentence == "2 rows: enough"

@@ -733,7 +733,7 @@ def _steps(
     knots, count = np.concatenate([[0.0], inner, [top]]), len(inner) + 1
     lines = {key: straight(KIND, key, label, line, (0.0, top)) for key, line in references.items()}
     told: dict[str, Any] = {"name": name, "x_label": label, "closed": "left", "references": lines}
-    return Curve(KIND, knots, level[:count], slope[:count], start=float(level[-1] + slope[-1] * top), **told)
+    return Curve(KIND, knots, level[:count], slope[:count], start=float(level[-1]), **told)
 
 
 def _over_coverage(table: ScoreTable, c: float, _deferral: Deferral, name: str) -> Curve:
@@ -811,8 +811,8 @@ class DecidedCertificate:
             new = f"these {count(self.new_cases)} new cases, {count(self.new_decided or 0)} of them decided"
             promise += f", among {new}"
         if self.certified:
-            found = f"{percent(self.coverage)} of cases decided, {count(self.errors)} mistakes in {count(self.decided)}"
-            return f"{promise}: {found}"
+            mistakes = f"{count(self.errors)} mistake{'' if self.errors == 1 else 's'} in {count(self.decided)}"
+            return f"{promise}: {percent(self.coverage)} of cases decided, {mistakes}"
         if self.rows_needed is not None:
             delta = 1.0 - (self.confidence_level or 0.0)
             first = self.target == "selective" and self.rows_needed > fewest_rows(self.max_error, delta)

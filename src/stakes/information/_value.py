@@ -837,7 +837,7 @@ class Plan(Tabular):
     def sentence(self) -> str:
         """The sentence that the command prints."""
         positives = "" if self.events is None else f", {_positives(self.events)}"
-        return f"{count(self.rows)} rows{positives}: {self.why}"
+        return f"{count(self.rows)} row{'' if self.rows == 1 else 's'}{positives}: {self.why}"
 
     def __repr__(self) -> str:
         return f"Plan({self.sentence})"
