@@ -178,9 +178,11 @@ def test_one_look_counts_cells_of_every_model_and_sums_their_pairs(lazy, weight,
         (changed("b", 1.5), r"column 'b': must lie in \[0, 1\], got 1.5 \(1 of 150000 rows\)"),
         (changed("a", float("nan")), r"column 'a': must not be missing \(1 of 150000 rows\)"),
         (GOOD | {"w": np.where(np.arange(ROWS) == ROWS - 5, -1.0, 1.0)}, "column 'w': must be finite and >= 0, got -1"),
+        (GOOD | {"w": np.where(np.arange(ROWS) == ROWS - 5, 1e200, 1.0)}, r"column 'w': must be 0 or lie in \[1e-140,"),
+        (GOOD | {"w": np.where(np.arange(ROWS) == ROWS - 5, 1e-150, 1.0)}, "column 'w': must be 0 or lie in"),
         (GOOD | {"w": np.zeros(ROWS)}, "column 'w': must not be all zero"),
     ],
-    ids=["third label", "score", "missing", "weight", "no row"],
+    ids=["third label", "score", "missing", "weight", "heavy", "light", "no row"],
 )
 def test_bad_values_are_refused_where_cells_are_counted(lazy, changes, message):
     with pytest.raises(ValueError, match=message):

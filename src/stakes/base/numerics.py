@@ -193,7 +193,8 @@ class CellSums:
     def __init__(self, resolution: int) -> None:
         size = resolution + 1  # the last one is for the score 1
         self.resolution, self.n_rows, self.moment = resolution, 0, np.zeros(size)
-        self.lower, self.upper, self.sums = np.full(size, np.inf), np.full(size, -np.inf), np.zeros((2, 2 * size))
+        self.lower, self.upper = np.full(size, np.inf), np.full(size, -np.inf)
+        self.mass = self.squares = np.zeros(2 * size)  # by cell and class
 
     def add(self, y: Bools, score: Floats, weight: Floats | None = None) -> None:
         """Add rows of positive weight, whose scores lie in [0, 1]."""
@@ -203,14 +204,17 @@ class CellSums:
         np.maximum.at(self.upper, cell, score)
         self.moment += np.bincount(cell, score if weight is None else weight * score, len(self.moment))
         by_class = 2 * cell + y
-        for sums, power in zip(self.sums, (None, None) if weight is None else (weight, weight**2), strict=True):
-            sums += np.bincount(by_class, power, len(sums))  # noqa: PLW2901  (rows of the array)
+        if weight is not None:
+            self.squares = self.squares + np.bincount(by_class, weight**2, len(self.squares))
+        self.mass = self.mass + np.bincount(by_class, weight, len(self.mass))
+        if weight is None:
+            self.squares = self.mass
 
     def columns(self) -> dict[str, Any]:
         """Pool them into the columns of a score table."""
         used = np.flatnonzero(self.upper >= 0.0)
         spans = [values[used] + 0.0 for values in (self.lower, self.upper, self.moment)]  # -0.0 becomes 0.0
-        sums = [by_class[2 * used + k] for by_class in self.sums for k in (1, 0)]
+        sums = [by_class[2 * used + k] for by_class in (self.mass, self.squares) for k in (1, 0)]
         return count_cells(used.astype(np.float64), spans, sums, n_rows=self.n_rows, resolution=self.resolution)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stakes.base.numerics import CellSums, count_cells, count_sample, counting
-from stakes.base.validation import BinarySample, check_whole
+from stakes.base.validation import SQUARED_WELL, BinarySample, check_whole
 from stakes.outputs.hooks import nw
-from stakes.tables._engines import GroupedScores, count_exactly
+from stakes.tables._engines import GroupedScores, count_exactly, refuse
 from stakes.tables._predictions import frame_columns, from_native, roles_in
 from stakes.tables._streams import AT_ONCE, checked_batches, labels_in, streams
 
@@ -141,16 +142,27 @@ class CountedRows:
         pos_label: object = None,
     ) -> None:
         roles = roles_in(frame, label=label, models=models, weight=weight, groups=None)
-        labels = labels_in(frame, roles, pos_label)
-        self._other, self._cells = labels.other, [CellSums(resolution) for _ in roles.models]
-        self._batches = checked_batches(frame, roles, labels, pos_label)
+        self._asked = frame, roles, pos_label
+        self._labels, self._cells = labels_in(*self._asked), [CellSums(resolution) for _ in roles.models]
 
     def __iter__(self) -> Iterator[Batch]:
-        return counting((batch for batch, _ in self._batches), self._cells)
+        return counting(self._batches(), self._cells)
+
+    def _batches(self) -> Iterator[Batch]:
+        frame, roles, pos_label = self._asked
+        least, most = SQUARED_WELL
+        with closing(checked_batches(frame, roles, self._labels, pos_label)) as batches:
+            for (y, scores, weight), _ in batches:
+                if weight is not None and (weight.min(initial=1.0) < least or weight.max(initial=1.0) > most):
+                    break
+                yield y, scores, weight
+            else:
+                return
+        refuse(*self._asked)
 
     def columns(self) -> list[dict[str, Any]]:
         """Arguments that build the ``ScoreTable`` of each model, once all rows have passed."""
-        return [cells.columns() | {"neg_label": self._other} for cells in self._cells]
+        return [cells.columns() | {"neg_label": self._labels.other} for cells in self._cells]
 
 
 def group_scores_by(

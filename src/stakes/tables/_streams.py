@@ -133,7 +133,7 @@ def _amount_roles(
 
 def checked_batches(
     frame: nw.LazyFrame[Any], roles: Roles, labels: Labels, pos_label: object
-) -> Iterator[tuple[Batch, dict[str, Any]]]:
+) -> Generator[tuple[Batch, dict[str, Any]]]:
     """Classes, scores and weights of the rows, and all their cells."""
     batches = _batches(renamed(weighing(frame, roles), roles, labels.column))
     names = [f"s{i}" for i in range(len(roles.models))]
