@@ -162,7 +162,7 @@ def test_sums_of_rows_that_are_not_fine_are_refused_even_if_no_table_says_why(mo
     frame = polars.LazyFrame({"y": [0, 1, 1], "a": [0.2, 0.7, 1.5]})
     with pytest.raises(ValueError, match=r"a.*1\.5"):
         PairSums.from_frame(frame, label="y", models=["a"], costs=(0.1, 0.4))
-    monkeypatch.setattr("stakes.tables._engines.group_scores", lambda *_, **__: None)
+    monkeypatch.setattr("stakes.tables._engines.count_exactly", lambda *_, **__: None)
     with pytest.raises(ValueError, match="a score or a weight is missing or out of bounds"):
         PairSums.from_frame(frame, label="y", models=["a"], costs=(0.1, 0.4))
 

@@ -503,11 +503,24 @@ def _written(each: Sequence[Moments], among: Bools) -> list[str]:
 def _notes(found: Variance, rows: Floats, least: Integers, few: Bools, among: Bools) -> list[str]:
     """The notes of some estimates of independent rows; nearly all are empty where groups are large."""
     noted = few | found.scarce.any(axis=0) | ((found.degrees > 0.0) & (found.degrees < FEW_DEGREES))
-    at, notes = np.flatnonzero(noted & among & ~np.isnan(found.variance)), [""] * len(few)
+    noted &= among & ~np.isnan(found.variance)
+    carrying, carriers, short = (
+        np.where(found.scarce[1], part[1], part[0]) for part in (found.carrying, found.carriers, found.short)
+    )
+    all_alike, none_carries = short & (carrying == 0.0), carriers == 0.0
+    # of the scarcer class all rows or none: then nothing else is in the words, which many small groups share
+    shared = noted & ~few & found.scarce.any(axis=0) & (all_alike | none_carries)
+    kind = found.scarce[1] + 2 * all_alike + 4 * np.isfinite(found.unseen_variance)
+    same = [np.flatnonzero(shared & (kind == each)) for each in np.unique(kind[shared])]
+    at = np.concatenate([np.flatnonzero(noted & ~shared), *(places[:1] for places in same)])
+    notes = [""] * len(few)
     known = (part[..., at].T.tolist() for part in (*vars(found).values(), rows.astype(np.int64), least))
     names = ("variance", "degrees", "room", "carrying", "carriers", "scarce", "equal", "short", "rows", "least")
     for g, *about in zip(at.tolist(), *known, strict=True):
         one = object.__new__(Moments)  # of thousands: to set frozen fields one by one takes half of the time
         vars(one).update(zip(names, about, strict=True))
         notes[g] = one.note
+    for places in same:
+        for g in places[1:].tolist():
+            notes[g] = notes[places[0]]
     return notes
