@@ -46,7 +46,14 @@ def test_the_number_is_that_of_the_library(cli, target):
                 ["certificate", "--max-error", "0.1", "--power", "0.8", "--error", typed],
                 f"from 0 to 1, got '{typed}'{hint}",
             )
-            for typed, hint in (("5%", "; 5% is written 0.05"), ("5", "; 5% is written 0.05"), ("-1", ""), ("none", ""))
+            for typed, hint in (
+                *(
+                    ("5%", "; 5% is written 0.05"),
+                    ("5", "; 5% is written 0.05"),
+                    ("-0.5%", "; -0.5% is written -0.005"),
+                ),
+                *(("-1", ""), ("101", ""), ("none", "")),
+            )
         ),
         (["auc", "--auc", "80"], "--auc must be a number between 0 and 1, got '80'"),
         (

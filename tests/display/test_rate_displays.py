@@ -253,6 +253,13 @@ def test_interventions_avoided_follow_their_definition(rows):
         InterventionsAvoidedDisplay([one, thousand])
 
 
+def test_zero_interventions_avoided_are_in_the_picture_where_all_curves_lie_above():
+    p = np.linspace(0.0, 1.0, 200)
+    shown = InterventionsAvoidedDisplay.from_predictions(p > 0.5, p, bounds=(0.3, 0.45))
+    assert min(shown.lines_[0].get_ydata()) > 0.0
+    assert shown.ax_.get_ylim()[0] <= 0.0
+
+
 def test_the_height_of_interventions_avoided_leaves_room_for_treating_no_one_of_every_population():
     p = np.linspace(0.95, 0.05, 40)  # worse than chance, so that no model is as high as treating no one
     found = {

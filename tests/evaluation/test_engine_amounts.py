@@ -156,6 +156,7 @@ def test_streamed_amounts_are_the_sums_that_numpy_makes():
         spread = (share * best - lost).std(ddof=1) / best.mean()
         assert savings.standard_error == pytest.approx(spread / ROWS**0.5, rel=1e-12)
         assert found[name].share_acted_on == pytest.approx(act.mean(), rel=1e-12)
+        assert found.money[name].acted == pytest.approx(act.mean(), rel=1e-12)
         at_stake = np.where(Y, AMOUNT, 15.0).sum()
         assert found[name].score == pytest.approx(lost.sum() / at_stake, rel=1e-12)
     assert found.data_line == f"3,000 rows, {Y.sum():,} positives, {at_stake:,.6g} EUR at stake"

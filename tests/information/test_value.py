@@ -6,7 +6,7 @@ from scipy.special import gammaincc, gammaln
 from scipy.stats import beta
 
 from stakes import costs, evaluate, value_of_information
-from stakes.information._value import cell_value, pseudo_rows
+from stakes.information._value import _study, cell_value, pseudo_rows
 
 
 def rows_of(tp, fp, fn, tn, t):
@@ -278,6 +278,11 @@ def test_the_price_of_any_study_counts_alone_too():
     assert alone.conclusion[-1] == "No study of these sizes is worth its price."
     result = evaluate(y, p, costs=0.02, unit_cost=500).with_information(decisions=1000, fixed_cost=5000)
     assert result.information.study_records()[1]["net_gain"] < -4000
+
+
+def test_a_study_that_gains_nothing_is_not_worth_its_price():
+    assert _study({100: 0.0, 1000: -2.0}) == "No study of these sizes is worth its price."
+    assert _study({100: 0.5, 1000: -2.0}) == "Of these studies that of 100 rows gains most: 0.500 after its price."
 
 
 def test_no_study_is_spoken_of_where_none_is_asked_about():
