@@ -323,6 +323,14 @@ def test_bad_csv_is_refused_with_one_clear_message(tmp_path, case):
     assert refusal(content, tmp_path)[1] == "risks.csv: " + message
 
 
+@pytest.mark.parametrize("piece", [7, 16, 1 << 20])
+def test_a_byte_that_is_no_text_is_named_by_its_line_where_a_cell_goes_on_too(piece, tmp_path, monkeypatch):
+    monkeypatch.setattr("stakes.tables._text_files._PIECE", piece)
+    lines = "".join(f'{i % 2},0.5,"x\n{i}"\n' for i in range(10))
+    content = f'y,a,b\n{lines}1,0.5,"one line\nand caf\xe9"\n'.encode("latin-1")
+    assert "line 23: must be UTF-8 text, this line holds the byte 0xe9" in refusal(content, tmp_path)[1]
+
+
 def test_error_far_down_the_file_is_found_like_one_at_the_top(tmp_path):
     good = "1,0.5,x\n0,0.25,x\n" * 300_000
     for bad, message in [
