@@ -245,3 +245,18 @@ def test_a_model_called_equal_is_not_taken_for_a_draw(names):
     called = {"first": names[0], "equal": found.stretches[0][2]}
     assert called["equal"] not in names
     assert [better for *_, better in found.stretches] == [called[better] for *_, better in plain.stretches]
+
+
+@pytest.mark.parametrize("unit", [1e-2, 1e-7])
+def test_costs_that_are_small_for_every_row_are_ranked_as_they_are_compared(unit):
+    rng, y = np.random.default_rng(0), np.arange(2000) % 2 == 1
+    models = {
+        name: np.where(y, rng.random(2000) < hits, (rng.random(2000) < alarms) * 1e-3).astype(float)
+        for name, hits, alarms in (("a", 0.9, 0.2), ("b", 0.8, 0.6))
+    }
+    result = evaluate(y, models, costs=(unit, 2.0 * unit), prevalence=unit)
+    first, second = result.adjusted_ranking()
+    known = result.compare("a", "b").p_value
+    assert (first.model, second.model) == ("a", "b")
+    assert second.p_value == pytest.approx(known, rel=1e-9)
+    assert known < 1e-8
