@@ -195,3 +195,11 @@ def test_rows_that_cannot_be_judged_are_named(cli, folder, text, message):
     outcome = cli("evaluate", "bad.csv", *ASKED, "--cost-matrix", "costs.csv")
     assert outcome.code == 3
     assert message in outcome.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("heads", [["a", "a", "c"], ["a", "", "c"], ["", "", "c"]])
+def test_columns_of_a_cost_matrix_have_names_of_their_own(cli, file, folder, heads):
+    write(folder / "twice.csv", "true", CLASSES, heads, MATRIX)
+    outcome = cli("evaluate", file, *ASKED, "--cost-matrix", "twice.csv")
+    assert outcome.code == 3
+    assert f"columns must have distinct names, got {', '.join(map(repr, heads))}" in " ".join(outcome.err.split())

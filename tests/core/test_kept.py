@@ -140,6 +140,7 @@ def damaged(**changes):
         ({"format": "stakes-table-3"}, "got format 'stakes-table-3'"),
         ({"scores": ...}, "scores must be there"),
         ({"scores": [0.5, 0.4, 0.6, 0.7, 0.9]}, "scores must be one or more numbers, strictly increasing"),
+        ({"scores": [0.4, 0.4, 0.6, 0.7, 0.9]}, "scores must be one or more numbers, strictly increasing"),
         ({"scores": [0.1, 0.3]}, "positives must be 2 numbers like scores, not 5"),
         ({"scores": [0.1, 0.3, None, 0.6, 0.9]}, "scores must be a list of numbers"),
         ({"scores": [0.1, 0.3, "inf", 0.6, 0.9]}, "scores must be a list of finite numbers"),

@@ -255,7 +255,8 @@ def test_interventions_avoided_follow_their_definition(rows):
 
 def test_zero_interventions_avoided_are_in_the_picture_where_all_curves_lie_above():
     p = np.linspace(0.0, 1.0, 200)
-    shown = InterventionsAvoidedDisplay.from_predictions(p > 0.5, p, bounds=(0.3, 0.45))
+    curve = curves.interventions_avoided_curve(p > 0.5, p)
+    shown = InterventionsAvoidedDisplay(curve).plot(bounds=(0.3, 0.45), references=False)
     assert min(shown.lines_[0].get_ydata()) > 0.0
     assert shown.ax_.get_ylim()[0] <= 0.0
 

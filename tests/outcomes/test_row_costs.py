@@ -459,3 +459,12 @@ def test_amounts_of_which_no_decision_follows_are_no_expression_either(amounts, 
     with sqlite3.connect(":memory:") as base:
         (found,) = base.execute(f"SELECT {query} FROM (SELECT 0.5 AS p, 2.0 AS a, 3.0 AS b)").fetchone()  # noqa: S608
     assert found == decision
+
+
+def test_a_row_on_the_threshold_of_its_amounts_has_the_score_one_half_or_the_number_below():
+    k = np.arange(1, 1000)
+    outcome = RowCosts(k % 2, false_positive=1.0 * k, false_negative=1000.0 - k)
+    at = outcome.scores(k / 1000.0)  # the threshold is k / 1000 in each row, rounded on either way
+    np.testing.assert_allclose(at, 0.5, rtol=1e-12)
+    assert np.array_equal(at >= 0.5, k / 1000.0 >= 1.0 * k / (1.0 * k + (1000.0 - k)))
+    assert np.any(np.divide(k / 1000.0 * (1000.0 - k), (1.0 - k / 1000.0) * k + k / 1000.0 * (1000.0 - k)) < 0.5)
