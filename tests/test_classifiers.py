@@ -469,6 +469,9 @@ def test_amounts_without_money_and_money_without_amounts_are_refused(data):
         PlugInThresholdClassifier(INNER, "money").fit(X, y, false_positive=1)
     with pytest.raises(ValueError, match=r'are for measure="money", got \'f1\''):
         PlugInThresholdClassifier(INNER).fit(X, y, **amounts)
+    for one in ("false_positive", "false_negative"):
+        with pytest.raises(ValueError, match=r'are for measure="money", got \'f1\''):
+            PlugInThresholdClassifier(INNER).fit(X, y, **{one: 1})
     with pytest.raises(ValueError, match="false_negative must be a number or one for each of the 500 rows"):
         PlugInThresholdClassifier(INNER, "money").fit(X, y, false_positive=1, false_negative=[1.0, 2.0])
 

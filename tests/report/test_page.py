@@ -15,6 +15,7 @@ import pytest
 from stakes import TimeToEvent, costs, evaluate
 from stakes.inference import confidence_band
 from stakes.report import render_report
+from stakes.report._any_range import is_even
 from stakes.report._page import models_of
 from stakes.report._sections import deferral_section
 from tests.report.conftest import HOSTILE, simulated
@@ -652,3 +653,12 @@ def test_the_cost_that_terms_add_up_to_is_told_from_that_of_the_answer(options, 
         s = np.clip(scores[row[1].strip()], 0.1, 0.3)
         costs_of_rows = np.where(y == 1, (0.3 - 0.045) - (s - s**2 / 2.0), (s**2 - 0.01) / 2.0) / 0.2
         assert float(row[2]) == pytest.approx(1000.0 * costs_of_rows.mean(), abs=0.51)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+def test_weights_that_differ_are_not_taken_for_alike_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    y, p, weight = rng.random(300) < 0.3, rng.random(300), rng.choice([1.0, 1.001], 300)
+    for each, alike in ((weight, False), (np.ones(300), True)):
+        found = evaluate(y, {"a": p}, costs=(0.1, 0.4), sample_weight=unit * each)
+        assert is_even(found) is alike
