@@ -289,6 +289,16 @@ def test_a_day_that_is_dearer_than_the_others_is_found():
     assert found(level, "groups") is None
 
 
+def test_one_comparison_alone_is_corrected_for_nothing():
+    (y, models), (later, raised) = drawn(1), drawn(2, lift=1.0)
+    before = KeptEvaluation.of(evaluate(y, {"a": models["a"]}, **ASKED)).evaluate()
+    seen = found(evaluate(later, {"a": raised["a"]}, **ASKED), before)
+    assert seen.evidence["comparisons"] == 1
+    assert "Holm" not in seen.sentence
+    both = KeptEvaluation.of(evaluate(y, models, **ASKED)).evaluate()
+    assert "after Holm over 2 comparisons" in found(evaluate(later, raised, **ASKED), both).sentence
+
+
 def test_models_are_held_against_a_kept_evaluation_as_a_whole_and_day_by_day():
     before = kept(5).evaluate()
     y, models = drawn(6, lift=1.0)
