@@ -19,7 +19,7 @@ from stakes.correction import (
     loss_calibration_test,
     undo_class_weight,
 )
-from stakes.correction._loss_calibration import _multinomial_data, _start, holm
+from stakes.correction._loss_calibration import _basis, _multinomial_data, _start, holm
 
 
 @pytest.fixture(scope="module")
@@ -678,3 +678,11 @@ def test_what_is_listed_in_the_order_of_classes_needs_a_mapping_where_the_positi
         loss_calibration_test(table, class_weight=[4, 1])
     with pytest.raises(ValueError, match=r"^labels must end with the positive class of the table, 0, got \[0, 1\]"):
         loss_calibration_test(table, class_weight={0: 4}, labels=[0, 1])
+
+
+def test_columns_span_as_many_dimensions_as_differ():
+    x = np.random.default_rng(0).normal(size=50)
+    for columns, rank in ((np.zeros((50, 2)), 0), (np.column_stack([x, 2.0 * x]), 1), (np.column_stack([x, x**2]), 2)):
+        basis = _basis(columns)
+        assert basis.shape == (50, rank)
+        np.testing.assert_allclose(basis.T @ basis, 50.0 * np.eye(rank), atol=1e-9)

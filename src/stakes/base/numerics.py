@@ -178,7 +178,7 @@ def count_cells(
 
 
 class CellSums:
-    """Sums over rows that come part by part, in cells of equal width: the columns of a score table.
+    """Sums over batches of rows, in cells of scores of equal width: the columns of a score table.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class CellSums:
 def counting(
     batches: Iterable[tuple[Bools, list[Floats], Floats | None]], cells: Sequence[CellSums]
 ) -> Iterator[tuple[Bools, list[Floats], Floats | None]]:
-    """Pass on the classes, scores and weights of rows, and count the scores of each model in its cells, if it has any.
+    """Pass batches of rows on, and count the scores of each model in its cells; without cells nothing is counted.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def counting(
     2
     """
     for y, scores, weight in batches:
-        for one, score in zip(cells, scores, strict=False):
+        for one, score in zip(cells, scores if cells else (), strict=True):
             one.add(y, score, weight)
         yield y, scores, weight
 

@@ -881,7 +881,7 @@ def evaluate_lazy(
     resolution: int | None = None,
     **about: Any,
 ) -> Evaluation:
-    """Evaluate by one group-by for each model, and one pass of sums for their pairs; in cells by that pass alone."""
+    """Evaluate by one group-by for each model and one pass of sums for their pairs, or by that pass alone."""
     if resolution is not None:
         resolution = check_whole(resolution, "resolution", 1)
     why = why_rows_are_needed(options, frame)
@@ -910,7 +910,7 @@ def evaluate_lazy(
 def _tables_and_pairs(
     rows: Any, options: Options, resolution: int | None, what: dict[str, Any]
 ) -> tuple[dict[str, ScoreTable], inference.PairSums | None]:
-    """Count the scores of each model and sum over all pairs, by one look at the rows where they stream into cells."""
+    """Count the scores of each model and sum over all pairs, in one pass where rows stream and scores are in cells."""
     models, pos_label = what["models"], plain_label(options.pos_label)
     asked: dict[str, Any] = {"costs": options.costs, "rule": options.rule}
     if in_cells(rows, resolution) and options.rule != "optimal" and options.clusters is None:
@@ -948,7 +948,7 @@ def why_rows_are_needed(options: Options, frame: Any) -> str:
 def _evaluate_amounts(
     rows: Any, options: Options, resolution: int | None, what: dict[str, Any], about: dict[str, Any]
 ) -> Evaluation:
-    """Evaluate rows with amounts: two looks at all of them, and a group-by for each model that is not in cells."""
+    """Evaluate rows with amounts in two passes; scores that are not counted in cells need a group-by for each model."""
     outcome: Any = options.outcome
     options = options.per_unit(outcome.unit)
     models = what["models"]

@@ -37,7 +37,7 @@ def group_scores(
     ----------
     frame : pandas, polars, pyarrow, DuckDB, Dask or Spark frame
         Frames in memory, and lazy ones of polars and DuckDB that fit there, are sorted here; others do one group-by
-        in their engine.
+        in their engine. With up to 65,536 cells the rows that polars and DuckDB stream are counted batch by batch.
     label, score : str
         Names of the columns with the labels and the scores in [0, 1].
     weight : str, optional
@@ -55,6 +55,8 @@ def group_scores(
     ------
     DataError
         For missing columns, missing or out-of-range values, or labels with more than two values.
+    ValueError
+        For a number of cells that is not a whole number >= 1.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def group_scores(
 
 
 def in_cells(frame: nw.LazyFrame[Any], resolution: int | None) -> bool:
-    """Whether scores are counted in the batches that an engine streams, in less time than its group-by takes.
+    """Whether an engine streams its rows and there are few enough cells to count scores batch by batch.
 
     Examples
     --------
@@ -105,7 +107,7 @@ def in_cells(frame: nw.LazyFrame[Any], resolution: int | None) -> bool:
 
 
 class CountedRows:
-    """Rows that an engine streams, whose scores are counted in cells as they pass: one look at the rows gives both.
+    """Batches of rows of an engine, whose scores are counted in cells in the same pass over the rows.
 
     Parameters
     ----------
